@@ -61,6 +61,7 @@ fn plan() -> Plan {
         decimal: DecimalMark::default(),
         step: 6.0,
         window: 5,
+        ahead: 1,
         tolerance: None,
         until: Some(LAST),
         predict_at: Some(AT),

@@ -56,7 +56,7 @@ pub use dataset::{
     BlockSource, Centring, ClassPlaces, Dataset, DatasetBuilder, DenseValues, FeatureScaling,
     Groups, Join, Mask, Metadata, MetadataValues, NormalScores, Overlap, OverlapRow, Relevelled,
     Rounding, Scaling, ScalingSums, SourceError, SparseTable, SparseValues, Table, UnknownClass,
-    Values, View, ViewTable, by_name, excerpt, whole_number,
+    Values, View, ViewTable, by_name, excerpt, other_form, plain_name, whole_number,
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};

@@ -8,8 +8,9 @@ use thiserror::Error;
 pub enum KernelError {
     /// A sample has some of its features, but not all.
     #[error(
-        "sample '{sample}' lacks feature '{feature}': a kernel needs all features of a sample or none; \
-         impute the table first, or fit it as it is"
+        "sample '{sample}' lacks feature '{feature}': a precomputed kernel, and an inner product of features in their \
+         own units (linear and polynomial kernels with --raw), need all features of a sample or none; standardise the \
+         features, impute the table first, or fit it as it is"
     )]
     Missing {
         /// The sample.
@@ -70,6 +71,18 @@ pub enum KernelError {
         samples: usize,
         /// Columns.
         columns: usize,
+    },
+    /// A sample whose similarity to itself is below zero.
+    #[error(
+        "the similarity of sample '{sample}' to itself is {value}, below zero: a kernel is a product of features, and \
+         a square is none such; correct the table, give similarities rather than distances, or fit the view with the \
+         likelihood similarity, which needs no such squares"
+    )]
+    NegativeSelf {
+        /// The sample.
+        sample: String,
+        /// What it is to itself.
+        value: f64,
     },
     /// Two samples whose similarity depends on who is asked.
     #[error(

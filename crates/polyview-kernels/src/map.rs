@@ -1,5 +1,7 @@
 //! What is learnt of training samples, and how samples are mapped by it.
 
+use std::collections::HashSet;
+
 use polyview_core::Table;
 use polyview_linalg::faer::Accum;
 use polyview_linalg::{Mat, MatRef, times};
@@ -74,12 +76,14 @@ pub struct Mapped {
 impl KernelMap {
     /// Learns scales and reference points of the samples of a table, samples ×
     /// features in any units (spec/thesis 7.1). Samples without any value are
-    /// left out; a feature that is constant over the others is centred only.
+    /// left out; a feature that is constant over the others is centred only. What a sample lacks is expected to be as
+    /// in training, at the mean of the feature and with its variance, as of a view with a kernel
+    /// ([`learn_view`](crate::learn_view)).
     ///
     /// # Errors
     /// [`KernelError::OutOfRange`] for a kernel that cannot be, or no reference
     /// points; [`KernelError::Missing`] where a sample has some of its features
-    /// only; [`KernelError::Infinite`]; [`KernelError::Empty`] where no sample
+    /// only, and products are of features in their own units; [`KernelError::Infinite`]; [`KernelError::Empty`] where no sample
     /// has values.
     pub fn learn(table: &Table, options: &KernelOptions) -> Result<Self, KernelError> {
         let kernel = options.kernel.for_features(table.features.len())?;
@@ -90,7 +94,14 @@ impl KernelMap {
                 range: "1 or larger",
             });
         }
-        let units = Units::learn(table, options.standardise, Holes::Refused)?;
+        // products of features in their own units change with where the mean is
+        let anywhere = options.standardise || matches!(options.kernel, KernelKind::Rbf { .. });
+        let holes = if anywhere {
+            Holes::Expected
+        } else {
+            Holes::Refused
+        };
+        let units = Units::learn(table, options.standardise, holes)?;
         let points = units.points(table)?;
         let most = options.references.unwrap_or(usize::MAX);
         let all: Vec<usize> = (0..points.samples.len()).collect();
@@ -210,6 +221,7 @@ impl KernelMap {
     /// # Errors
     /// As [`KernelMap::apply`].
     pub fn map(&self, table: &Table) -> Result<Mapped, KernelError> {
+        self.all_there(table)?;
         let points = self.units.points(table)?;
         let mut found = self.similarities(&points);
         if let Some((i, r)) = not_finite(&found) {
@@ -238,6 +250,20 @@ impl KernelMap {
             },
             with_holes: points.with_holes,
         })
+    }
+    /// Refuses a table without a feature of a map of [`KernelMap::learn`], which is neither centred nor of
+    /// random features: who has a kernel alone has no model that would do without.
+    fn all_there(&self, table: &Table) -> Result<(), KernelError> {
+        if self.centre.is_some() || self.fourier {
+            return Ok(());
+        }
+        let has: HashSet<&String> = table.features.iter().collect();
+        match self.units.features.iter().find(|f| !has.contains(f)) {
+            Some(feature) => Err(KernelError::Absent {
+                feature: feature.clone(),
+            }),
+            None => Ok(()),
+        }
     }
     /// Similarities of these samples to the references, as the kernel has them.
     pub(crate) fn similarities(&self, points: &Points) -> Mat<f64> {

@@ -386,6 +386,12 @@ fn precomputed(
             largest = largest.max(value.abs());
         }
     }
+    if let Some(i) = (0..seen.len()).find(|&i| at(i, i) < -SYMMETRIC * largest) {
+        return Err(KernelError::NegativeSelf {
+            sample: name(i),
+            value: at(i, i),
+        });
+    }
     for i in 0..seen.len() {
         if let Some(j) = (0..i).find(|&j| (at(i, j) - at(j, i)).abs() > SYMMETRIC * largest) {
             return Err(KernelError::NotSymmetric {

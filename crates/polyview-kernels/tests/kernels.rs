@@ -179,6 +179,54 @@ fn threads_do_not_change_a_bit() {
     assert!((0..600).all(|r| (0..600).all(|n| a[(n, r)].to_bits() == b[(n, r)].to_bits())));
 }
 
+/// What a sample lacks is where the mean is, with the variance of training; who has all of it is compared as before.
+#[test]
+fn samples_may_lack_features() {
+    let whole = table(8, 3, 5);
+    let mut holes = whole.clone();
+    holes.values[(2, 1)] = f64::NAN;
+    let known = |j: usize| (0..8).map(move |n| (n, j)).filter(|at| *at != (2, 1));
+    for standardise in [true, false] {
+        let options = KernelOptions {
+            standardise,
+            ..KernelOptions::default()
+        };
+        let map = KernelMap::learn(&holes, &options).expect("a map");
+        let found = map.map(&holes).expect("similarities");
+        assert_eq!(found.with_holes, 1);
+        let moments = |j: usize| {
+            let x: Vec<f64> = known(j).map(|at| holes.values[at]).collect();
+            let mean = x.iter().sum::<f64>() / x.len() as f64;
+            let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / x.len() as f64;
+            (mean, variance)
+        };
+        let distance = |a: usize, b: usize| -> f64 {
+            (0..3)
+                .map(|j| {
+                    let (mean, variance) = moments(j);
+                    let unit = if standardise { variance } else { 1.0 };
+                    let cell = |n: usize| match holes.values[(n, j)] {
+                        x if x.is_nan() => (mean, variance),
+                        x => (x, 0.0),
+                    };
+                    let ((x, v), (y, w)) = (cell(a), cell(b));
+                    ((x - y).powi(2) + v + w) / unit
+                })
+                .sum()
+        };
+        for (a, b) in [(0, 1), (2, 5), (5, 2), (2, 2)] {
+            let expected = (-distance(a, b) / 3.0).exp();
+            assert!(
+                (found.table.values[(a, b)] - expected).abs() < 1e-12,
+                "{a} {b}"
+            );
+        }
+        // a map that saw no hole takes samples that have one
+        let map = KernelMap::learn(&whole, &options).expect("a map");
+        assert_eq!(map.map(&holes).expect("similarities").with_holes, 1);
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let learn = |change: fn(&mut Table), options: KernelOptions| {
@@ -187,7 +235,12 @@ fn what_is_wrong_is_said() {
         KernelMap::learn(&t, &options).map(|_| ())
     };
     let plain = KernelOptions::default();
-    let hole = learn(|t| t.values[(2, 1)] = f64::NAN, plain);
+    let products = KernelOptions {
+        kernel: KernelKind::Linear,
+        standardise: false,
+        ..plain
+    };
+    let hole = learn(|t| t.values[(2, 1)] = f64::NAN, products);
     assert!(
         matches!(&hole, Err(KernelError::Missing { sample, feature }) if sample == "s2" && feature == "f1")
     );

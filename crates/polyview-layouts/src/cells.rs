@@ -120,7 +120,12 @@ impl Columns {
 }
 
 /// Where the columns of a part are: of all patterns, in the order of the table.
-fn places(table: &RowTable, plan: &Plan, part: &Part, of: &str) -> Result<Vec<usize>, LayoutError> {
+pub(crate) fn places(
+    table: &RowTable,
+    plan: &Plan,
+    part: &Part,
+    of: &str,
+) -> Result<Vec<usize>, LayoutError> {
     let open = |name: &String| *name != plan.subject && *name != plan.time;
     let mut chosen = vec![false; table.columns.len()];
     for pattern in &part.patterns {

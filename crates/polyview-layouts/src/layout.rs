@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use polyview_io::{DecimalMark, RowTable};
 
-use crate::cells::Columns;
+use crate::cells::{Columns, places};
+use crate::plan::said;
 use crate::{Content, LayoutError, Part, Plan, Windows};
 
 /// What a table of a layout is for.
@@ -57,6 +58,8 @@ pub struct Layout {
     pub new: Rows,
     /// What was left out, in words.
     pub remarks: Vec<String>,
+    /// What is likely to make predictions of new samples worse, and what to do about it.
+    pub warnings: Vec<String>,
 }
 
 /// A subject and its visits by their places on the grid of steps.
@@ -66,13 +69,14 @@ struct Subject {
 }
 
 /// Lays visits out (spec/thesis 9): a row is a subject at a time of a multiple of the step at which a target is known; its views are what was known at
-/// one to `window` steps before, a view for each, missing where there was no visit. Visits belong to the nearest multiple of the step.
+/// one to `window` steps before, a view for each (from `ahead` steps before, where that is more than 1), missing where there was no visit. Visits belong to the nearest multiple of the step.
 ///
 /// # Errors
 /// [`LayoutError`], which names line, column and the mend.
 pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
     plan.check()?;
-    let mut remarks = Vec::new();
+    all_there(table, plan)?;
+    let (mut remarks, mut warnings) = (Vec::new(), Vec::new());
     let (subjects, times) = subjects(table, plan, &mut remarks)?;
     let parts = |all: &[Part], what: &str| -> Result<Vec<Columns>, LayoutError> {
         all.iter()
@@ -84,18 +88,10 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         fixed: parts(&plan.fixed, "fixed view")?,
         targets: parts(&plan.targets, "target")?,
     };
-    let last = place(plan.last().min(1e15), plan);
+    let last = plan.last_place();
     let seen = |at: i64| at <= last;
     if let Some(time) = plan.predict_at {
-        let at = place(time, plan);
-        let taken = at as f64 * plan.step;
-        if at <= last {
-            return Err(LayoutError::SeenBefore {
-                predict_at: said(taken),
-                until: said(plan.last()),
-                before: said(taken - plan.step),
-            });
-        }
+        let taken = plan.taken(time);
         if (time - taken).abs() > 1e-9 * plan.step {
             remarks.push(format!(
                 "the time of new samples is {}, the multiple of the step that is nearest to {}",
@@ -103,6 +99,7 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
                 said(time)
             ));
         }
+        warnings.extend(too_far(plan));
     }
 
     let (mut training, alone) = training_rows(&subjects, plan, last, &all);
@@ -122,7 +119,8 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
     for (s, subject) in subjects.iter().enumerate() {
         let own_last = subject.visits.keys().rev().find(|at| seen(**at));
         let Some(own_last) = own_last else { continue };
-        let at = plan.predict_at.map_or(own_last + 1, |t| place(t, plan));
+        let ahead = plan.ahead as i64;
+        let at = (plan.predict_at).map_or(own_last + ahead, |t| plan.place(t));
         if past(subject, plan, at, last, &all.views) {
             new.push((s, at));
         }
@@ -131,7 +129,7 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         && let Some(time) = plan.predict_at
     {
         remarks.push(format!(
-            "there are no new samples: nobody has a visit known at the {} visits before {} that training may see, up to {}; \
+            "there are no new samples: nobody has a visit known at the {} visits of the window before {} that training may see, up to {}; \
              give an earlier time of new samples, a larger window, or a later end of training",
             plan.window,
             said(time),
@@ -162,7 +160,62 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         training,
         new,
         remarks,
+        warnings,
     })
+}
+
+/// Refuses columns that the table does not have, before any cell is looked at.
+fn all_there(table: &RowTable, plan: &Plan) -> Result<(), LayoutError> {
+    for name in [&plan.subject, &plan.time] {
+        column(table, name)?;
+    }
+    let parts = [
+        ("view", &plan.views),
+        ("fixed view", &plan.fixed),
+        ("target", &plan.targets),
+    ];
+    for (what, parts) in parts {
+        for part in parts {
+            places(table, plan, part, &format!("{what} '{}'", part.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn column<'a>(table: &'a RowTable, name: &str) -> Result<&'a [Option<String>], LayoutError> {
+    table.column(name).ok_or_else(|| LayoutError::NoColumn {
+        name: name.to_owned(),
+        have: table.columns.clone(),
+    })
+}
+
+/// What is to be said where new samples are further from the last visit that training may see than the rows of
+/// training are: views that these have and new samples lack.
+fn too_far(plan: &Plan) -> Option<String> {
+    let at = plan.place(plan.predict_at?);
+    let last = plan.last_place();
+    let steps = at - last;
+    let lacking: Vec<String> = (plan.lags())
+        .filter(|lag| at - lag > last)
+        .flat_map(|lag| plan.views.iter().map(move |part| (part, lag)))
+        .map(|(part, lag)| format!("{}-{}", part.name, said(lag as f64 * plan.step)))
+        .collect();
+    if lacking.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "new samples lack {}: they are {steps} steps after {}, the last time that training sees, and rows of training look {} \
+         ahead; their factors follow from the other views alone, and no regression on the features of all views \
+         predicts them (a mixture falls back on the joint fit); lay out with --ahead {steps}, for rows that look as \
+         far ahead as new samples do, or a later --until",
+        lacking.join(", "),
+        said(plan.last()),
+        if plan.ahead == 1 {
+            "one step".to_owned()
+        } else {
+            format!("{} steps", plan.ahead)
+        }
+    ))
 }
 
 /// The rows of training, and how many visits with a target are none since nothing was known before.
@@ -173,7 +226,7 @@ fn training_rows(
     all: &Parts,
 ) -> (Vec<(usize, i64)>, usize) {
     let (mut out, mut alone) = (Vec::new(), 0);
-    let before_new = plan.predict_at.map(|time| place(time, plan) - 1);
+    let before_new = plan.predict_at.map(|time| plan.place(time) - 1);
     for (s, subject) in subjects.iter().enumerate() {
         let mut visits = subject.visits.range(..=last);
         let with_target = visits.clone().filter(|(_, row)| known(&all.targets, **row));
@@ -196,31 +249,13 @@ fn training_rows(
     (out, alone)
 }
 
-/// The multiple of the step that is nearest to a time.
-fn place(time: f64, plan: &Plan) -> i64 {
-    (time / plan.step).round() as i64
-}
-
-/// A number as names have it.
-fn said(x: f64) -> String {
-    // -0 and what rounding of the step leaves
-    let x = (x * 1e9).round() / 1e9 + 0.0;
-    format!("{x}")
-}
-
 /// The subjects in the order of the table, and the time of each row.
 fn subjects(
     table: &RowTable,
     plan: &Plan,
     remarks: &mut Vec<String>,
 ) -> Result<(Vec<Subject>, Vec<f64>), LayoutError> {
-    let column = |name: &String| {
-        table.column(name).ok_or_else(|| LayoutError::NoColumn {
-            name: name.clone(),
-            have: table.columns.clone(),
-        })
-    };
-    let (names, times) = (column(&plan.subject)?, column(&plan.time)?);
+    let (names, times) = (column(table, &plan.subject)?, column(table, &plan.time)?);
     let mut out: Vec<Subject> = Vec::new();
     let mut index: HashMap<&str, usize> = HashMap::new();
     let mut exact: HashMap<(usize, u64), usize> = HashMap::new();
@@ -264,7 +299,7 @@ fn subjects(
                 second: line,
             });
         }
-        let at = place(time, plan);
+        let at = plan.place(time);
         let distance = |time: f64| (time - at as f64 * plan.step).abs();
         // what rounding of multiples leaves is no distance
         if plan
@@ -308,8 +343,7 @@ fn known(columns: &[Columns], row: usize) -> bool {
 
 /// Whether anything is known at a visit of the window before a place, none later than `last`.
 fn past(subject: &Subject, plan: &Plan, at: i64, last: i64, views: &[Columns]) -> bool {
-    let lags = 1..=plan.window as i64;
-    let mut rows = lags.filter_map(|lag| visit(subject, at - lag, last));
+    let mut rows = plan.lags().filter_map(|lag| visit(subject, at - lag, last));
     rows.any(|row| known(views, row))
 }
 
@@ -392,7 +426,7 @@ impl Parts {
         };
         let mut tables = Vec::new();
         for part in &self.views {
-            for lag in (1..=plan.window as i64).rev() {
+            for lag in plan.lags().rev() {
                 let role = Role::Past(lag as f64 * plan.step);
                 tables.push(table(part, role, &at_lag(lag)));
             }

@@ -17,6 +17,7 @@
 //!     decimal: Default::default(),
 //!     step: 6.0,
 //!     window: 2,
+//!     ahead: 1,
 //!     tolerance: None,
 //!     until: None,
 //!     predict_at: None,

@@ -55,13 +55,15 @@ pub struct Plan {
     pub decimal: DecimalMark,
     /// Time between two visits of a window, above 0.
     pub step: f64,
-    /// Visits of a window: 1, 2, ... steps before its time.
+    /// Visits of a window: `ahead`, `ahead` + 1, ... steps before its time.
     pub window: usize,
+    /// Steps from the last visit of a window to its time, 1 at least: how far ahead is predicted.
+    pub ahead: usize,
     /// How far a visit may be from a multiple of the step; none for half a step, so that each visit counts.
     pub tolerance: Option<f64>,
-    /// The last time that training sees; none for one step before `predict_at`, or for all.
+    /// The last time that training sees; none for `ahead` steps before `predict_at`, or for all.
     pub until: Option<f64>,
-    /// The time of which new samples are; none for one step after each subject's last visit.
+    /// The time of which new samples are; none for `ahead` steps after each subject's last visit.
     pub predict_at: Option<f64>,
     /// What is repeated.
     pub views: Vec<Part>,
@@ -76,7 +78,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn check(&self) -> Result<(), LayoutError> {
+    /// Checks what can be checked before any visit is read.
+    ///
+    /// # Errors
+    /// [`LayoutError`]: numbers out of their range, nothing to lay out, names that cannot be, new samples at a time that
+    /// training sees.
+    pub fn check(&self) -> Result<(), LayoutError> {
         let range = |what, value: f64, fits: bool, range| {
             if fits {
                 Ok(())
@@ -88,6 +95,13 @@ impl Plan {
         range("the step", self.step, positive, "a number above 0")?;
         let window = (1..=1000).contains(&self.window);
         range("the window", self.window as f64, window, "1 to 1000 visits")?;
+        let ahead = (1..=1000).contains(&self.ahead);
+        range(
+            "the number of steps ahead",
+            self.ahead as f64,
+            ahead,
+            "1 to 1000 steps",
+        )?;
         if let Some(t) = self.tolerance {
             let fits = (0.0..=self.step / 2.0).contains(&t);
             range("the tolerance", t, fits, "0 to half the step")?;
@@ -122,14 +136,52 @@ impl Plan {
                 return Err(LayoutError::SameName { name: name.clone() });
             }
         }
+        if let Some(time) = self.predict_at {
+            let taken = self.taken(time);
+            if self.place(time) <= self.last_place() {
+                return Err(LayoutError::SeenBefore {
+                    predict_at: said(taken),
+                    until: said(self.last()),
+                    before: said(taken - self.gap()),
+                });
+            }
+        }
         Ok(())
+    }
+
+    /// Time from the last visit of a window to its own.
+    fn gap(&self) -> f64 {
+        self.ahead as f64 * self.step
+    }
+    /// How many steps before its time the visits of a window are.
+    pub(crate) fn lags(&self) -> std::ops::Range<i64> {
+        self.ahead as i64..(self.ahead + self.window) as i64
+    }
+    /// The multiple of the step that is nearest to a time.
+    pub(crate) fn place(&self, time: f64) -> i64 {
+        (time / self.step).round() as i64
+    }
+    /// That multiple as a time.
+    pub(crate) fn taken(&self, time: f64) -> f64 {
+        self.place(time) as f64 * self.step
+    }
+    /// The multiple that is the last time of training.
+    pub(crate) fn last_place(&self) -> i64 {
+        self.place(self.last().min(1e15))
     }
 
     /// The last time that training sees.
     pub(crate) fn last(&self) -> f64 {
-        let before = self.predict_at.map(|at| at - self.step);
+        let before = self.predict_at.map(|at| at - self.gap());
         self.until.or(before).unwrap_or(f64::INFINITY)
     }
+}
+
+/// A number as names have it.
+pub(crate) fn said(x: f64) -> String {
+    // -0 and what rounding of the step leaves
+    let x = (x * 1e9).round() / 1e9 + 0.0;
+    format!("{x}")
 }
 
 /// Whether a name matches a pattern of characters, `*` and `?`.

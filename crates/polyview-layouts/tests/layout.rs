@@ -28,6 +28,7 @@ fn plan() -> Plan {
         decimal: DecimalMark::Point,
         step: 6.0,
         window: 5,
+        ahead: 1,
         tolerance: None,
         until: None,
         predict_at: None,
@@ -135,6 +136,7 @@ fn a_visit_without_a_target_is_a_window_of_all() {
     let of = |windows| {
         let plan = Plan {
             window: 2,
+            ahead: 1,
             windows,
             ..plan()
         };

@@ -68,7 +68,7 @@ pub struct CrossValidateArgs {
     /// Every score of every fold, as a table; - is standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Replace the file if it exists.
+    /// Replace the file if it exists; none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

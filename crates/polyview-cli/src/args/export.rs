@@ -28,8 +28,11 @@ pub struct ExportArgs {
     pub weights_sd: Vec<String>,
     /// Intercepts of a view, features × what fitted values are made of besides factors and
     /// weights: intercepts (of each group that has its own), centre and scale of
-    /// the feature, standard deviation of the noise in working units. Predictors in these are
-    /// intercept + factors · weights; values of real views centre + scale · predictor.
+    /// the feature, standard deviation of the noise in working units, and cut points between
+    /// ordered levels (cut point 1|2, 2|3, ...). Predictors in these are intercept + factors ·
+    /// weights; values of real views centre + scale · predictor, of times (survival) their
+    /// logarithms; a level is seen where predictor and noise of unit variance are between its
+    /// cut points.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub intercepts: Vec<String>,
     /// Coefficients of the covariates that the fit was adjusted for in a view,
@@ -63,7 +66,7 @@ pub struct ExportArgs {
     /// horseshoe, as mofa, mofapy2 and rank have them).
     #[arg(long, help_heading = "Output")]
     pub varimax: bool,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

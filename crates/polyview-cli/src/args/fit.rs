@@ -40,7 +40,7 @@ pub struct FitArgs {
         help_heading = "Output"
     )]
     pub out: Option<PathBuf>,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
     /// Leave the training data out of the model file.

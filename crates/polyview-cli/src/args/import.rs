@@ -26,7 +26,7 @@ pub struct ImportArgs {
     /// may be given several times [default: 1].
     #[arg(long, value_name = "VIEW=NUMBER", help_heading = "Data")]
     pub scale: Vec<String>,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

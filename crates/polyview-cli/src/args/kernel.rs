@@ -63,7 +63,7 @@ pub struct KernelArgs {
     /// Keep the kernel with its reference points, for new samples.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub save: Option<PathBuf>,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

@@ -33,9 +33,9 @@ pub enum RowsOf {
 /// Arguments of `layout`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: from what is known at up to five visits six months apart, what holds at the next; of new \
+    after_help = "Example: from what is known at up to five visits six months apart, what holds a year later; of new \
 samples month 36, from visits up to month 24:\n  \
-polyview layout --table visits.csv --sample RID --time month --window 5 --step 6 --views 'brain=mri_*,csf=csf_*,past=DX:multilabel' --static 'person=age+sex' --targets DX:categorical,ADAS13,ventricles --until 24 --predict-at 36 --out-dir study\n  \
+polyview layout --table visits.csv --sample RID --time month --window 5 --step 6 --ahead 2 --views 'brain=mri_*,csf=csf_*,past=DX:multilabel' --static 'person=age+sex' --targets DX:categorical,ADAS13,ventricles --until 24 --predict-at 36 --out-dir study\n  \
 polyview fit --spec study/study.toml --out model.pv\n  \
 polyview predict model.pv --view brain-12=study/new-brain-12.csv ... --target DX --out DX.csv\n\n\
 Rows are subjects at times, RID@MONTH. A subject is several rows: keep them together where folds are made, \
@@ -53,10 +53,13 @@ pub struct LayoutArgs {
     pub time: String,
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Number of visits of a window: what was known 1, 2, ... steps before is a
-    /// view each, NAME-6, NAME-12, ...
+    /// Number of visits of a window: what was known 1, 2, ... steps before (from --ahead
+    /// on) is a view each, NAME-6, NAME-12, ...
     #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Windows")]
     pub window: usize,
+    /// Steps from the last visit of a window to its time: how far ahead is predicted.
+    #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Windows")]
+    pub ahead: usize,
     /// Time between two visits. Visits belong to the nearest multiple of it.
     #[arg(long, value_name = "TIME", value_parser = real, allow_hyphen_values = true, help_heading = "Windows")]
     pub step: f64,
@@ -64,13 +67,13 @@ pub struct LayoutArgs {
     /// [default: half a step, so that all count].
     #[arg(long, value_name = "TIME", value_parser = real, allow_hyphen_values = true, help_heading = "Windows")]
     pub tolerance: Option<f64>,
-    /// The last time that training sees [default: with --predict-at one step
-    /// before that, else all].
+    /// The last time that training sees [default: with --predict-at --ahead
+    /// steps before that, else all].
     #[arg(long, value_name = "TIME", value_parser = real, allow_hyphen_values = true, help_heading = "Windows")]
     pub until: Option<f64>,
     /// The time of which new samples are, after all that training sees, in tables
     /// that begin with new-; those of targets are the truth, where it is known
-    /// [default: one step after each subject's last visit].
+    /// [default: --ahead steps after each subject's last visit].
     #[arg(long, value_name = "TIME", value_parser = real, allow_hyphen_values = true, help_heading = "Windows")]
     pub predict_at: Option<f64>,
     /// Which windows are rows of training.
@@ -119,7 +122,7 @@ pub struct LayoutArgs {
     /// The folder of the tables and the study files.
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out_dir: PathBuf,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

@@ -22,6 +22,15 @@ pub fn counted<T: Whole>(text: &str) -> Result<T, String> {
     from(text, 1)
 }
 
+/// A whole number of which there must be one at least, where a 0 would mean something else or nothing.
+pub fn at_least_one<T: Whole + PartialEq + From<u8>>(text: &str) -> Result<T, String> {
+    let number = from(text, 1)?;
+    if number == T::from(0) {
+        return Err("give a whole number, 1 or larger".to_owned());
+    }
+    Ok(number)
+}
+
 fn from<T: Whole>(text: &str, least: u8) -> Result<T, String> {
     text.trim().parse().map_err(|e: std::num::ParseIntError| {
         if *e.kind() == IntErrorKind::PosOverflow {
@@ -56,9 +65,12 @@ mod tests {
     fn numbers_and_what_is_none() {
         assert_eq!(whole::<usize>("12"), Ok(12));
         assert_eq!(counted::<u64>("0"), Ok(0));
+        assert!(at_least_one::<usize>("0").is_err_and(|e| e.contains("1 or larger")));
+        assert_eq!(at_least_one::<usize>("3"), Ok(3));
         for bad in ["-3", "2.5", "x", ""] {
             assert!(whole::<u32>(bad).is_err_and(|e| e.contains("0 or larger")));
             assert!(counted::<usize>(bad).is_err_and(|e| e.contains("1 or larger")));
+            assert!(at_least_one::<usize>(bad).is_err_and(|e| e.contains("1 or larger")));
         }
         assert!(whole::<u32>("99999999999").is_err_and(|e| e.contains("too large")));
         assert_eq!(real("-1e-3"), Ok(-1e-3));

@@ -65,7 +65,7 @@ pub struct PredictArgs {
     /// room than uncertain ones, which hold them back.
     #[arg(long, help_heading = "Prediction")]
     pub plug_in: bool,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

@@ -29,7 +29,7 @@ pub struct ProjectArgs {
     /// of factors are then wider, as uncertain weights hold factors back.
     #[arg(long, help_heading = "Projection")]
     pub plug_in: bool,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

@@ -37,7 +37,7 @@ pub struct ReportArgs {
     /// is given), beside those given.
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, default_missing_value = "100", help_heading = "Contents", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub checks: Option<usize>,
-    /// Replace files that exist.
+    /// Replace files that exist, though none that this command reads.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

@@ -58,6 +58,12 @@ fn intercepts(fit: &Fit, view: &str) -> polyview::Result<Table> {
     if let Some(noise) = &found.noise {
         put("noise", noise);
     }
+    if let Some(points) = &found.cut_points {
+        for l in 0..points.ncols() {
+            let name = format!("cut point {}|{}", l + 1, l + 2);
+            columns.push((name, points.col_as_slice(l).to_vec()));
+        }
+    }
     let (names, values): (Vec<String>, Vec<Vec<f64>>) = columns.into_iter().unzip();
     let values = Mat::from_fn(rows, names.len(), |d, j| values[j][d]);
     Ok((names, values))

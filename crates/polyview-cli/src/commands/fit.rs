@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use polyview::{ChainStart, EngineKind, ErrorKind, Fit, Fitting};
 use polyview_core::{Dataset, excerpt};
-use polyview_io::OnDisk;
+use polyview_io::{IoError, OnDisk};
 
 use super::explained::{
     GroupShares, about_deviance, about_groups, about_scores, explained_by_group, finite,
@@ -243,7 +243,13 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
         files.push(archive(&s.path, options));
     }
     let folder = args.disk.scratch.clone().unwrap_or_else(std::env::temp_dir);
-    let mut source = OnDisk::open(&files, &folder)?;
+    let mut source = OnDisk::open(&files, &folder).map_err(|e| match e {
+        IoError::OtherSamples { .. } => Failure::Words {
+            source: Box::new(e),
+            mend: "or add --in-memory, which joins samples by their IDs".to_owned(),
+        },
+        e => e.into(),
+    })?;
     let samples = source.sample_names().to_vec();
     let by_place = files.iter().map(|(path, _)| Ok(!has_ids(path)?));
     if by_place.collect::<Outcome<Vec<bool>>>()?.contains(&true) && files.len() > 1 {

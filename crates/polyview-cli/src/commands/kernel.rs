@@ -5,7 +5,7 @@ use std::path::Path;
 use polyview::Fit;
 use polyview_core::Table;
 use polyview_io::{read_table, write_atomic};
-use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
+use polyview_kernels::{KernelKind, KernelMap, KernelOptions, Mapped};
 use serde_json::error::Category;
 use serde_json::json;
 
@@ -37,7 +37,20 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
         Some(path) => read(path)?,
         None => KernelMap::learn(&table, &choices(args)).map_err(of_table)?,
     };
-    let found = map.apply(&table).map_err(of_table)?;
+    let Mapped {
+        table: found,
+        with_holes,
+    } = map.map(&table).map_err(of_table)?;
+    if with_holes > 0 {
+        note(
+            cli,
+            format!(
+                "{}: {with_holes} sample(s) lack some of the features: the kernel compares them by expected distances, as if \
+                 what they lack were at its mean, with its variance",
+                args.table.display()
+            ),
+        );
+    }
     let all = found.features.len();
     if let Some(asked) = args.references.filter(|asked| *asked > all) {
         note(

@@ -34,6 +34,7 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
         decimal: options.decimal,
         step: args.step,
         window: args.window,
+        ahead: args.ahead,
         tolerance: args.tolerance,
         until: args.until,
         predict_at: args.predict_at,
@@ -47,13 +48,19 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
             RowsOf::AllAndNew => Windows::AllAndNew,
         },
     };
-    let table = read_rows(&args.table, &options)?;
-    let layout = lay_out(&table, &plan).map_err(|source| Failure::Layout {
+    let of_table = |source| Failure::Layout {
         path: args.table.clone(),
         source,
-    })?;
+    };
+    // what the options say by themselves, before anything is read
+    plan.check().map_err(of_table)?;
+    let table = read_rows(&args.table, &options)?;
+    let layout = lay_out(&table, &plan).map_err(of_table)?;
     for remark in &layout.remarks {
         note(cli, remark);
+    }
+    for text in &layout.warnings {
+        warning(cli, text);
     }
     let likelihoods = likelihoods(cli, &layout, &told);
     make_folder(&args.out_dir)?;

@@ -251,7 +251,7 @@ impl Out<'_> {
         Ok(Some(path.display().to_string()))
     }
 
-    /// The true factors and weights, into a folder.
+    /// The true factors, weights, intercepts and standard deviations of the noise, into a folder.
     fn truth(&self, s: &Simulated) -> Outcome<()> {
         if self.folder.is_none() {
             return Ok(());
@@ -275,6 +275,23 @@ impl Out<'_> {
                 v.features(),
                 &names,
                 w.as_ref(),
+                self.force,
+            )?;
+        }
+        // as 'polyview export --intercepts' has them, of values that nothing centres or scales
+        let beside = ["intercept", "noise"].map(str::to_owned);
+        for (m, v) in s.dataset.views().iter().enumerate() {
+            let path = self.place(&format!("true-intercepts-{}.csv", v.name()));
+            let noise = s.noise_precision[m].sqrt().recip();
+            let values = Mat::from_fn(v.n_features(), 2, |d, j| {
+                if j == 0 { s.intercepts[m][d] } else { noise }
+            });
+            write(
+                &path,
+                "feature",
+                v.features(),
+                &beside,
+                values.as_ref(),
                 self.force,
             )?;
         }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::kernel::load_model;
 use crate::args::{Cli, UpdateArgs};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::{files, new_data};
 use crate::remarks::answer;
@@ -22,6 +22,7 @@ pub fn run(cli: &Cli, args: &UpdateArgs) -> Outcome<()> {
     let fit = load_model(&args.model)?;
     // before anybody looks for tables that such a model needs
     fit.can_update()?;
+    refuse_adjusting(args)?;
     let data = new_data(cli, &args.data, &fit)?;
     let options = UpdateOptions {
         batch: args.batch.unwrap_or(0),
@@ -55,4 +56,16 @@ pub fn run(cli: &Cli, args: &UpdateArgs) -> Outcome<()> {
             "passes": passes, "rested": rested,
         }),
     )
+}
+
+/// Refuses what adjusts a fit: a model that was adjusted is not updated, and no other has a use for it.
+fn refuse_adjusting(args: &UpdateArgs) -> Outcome<()> {
+    let option = match (&args.data.covariates, &args.data.offsets[..]) {
+        (Some(_), _) => "--covariates",
+        (None, [_, ..]) => "--offset",
+        (None, []) => return Ok(()),
+    };
+    Err(Failure::Usage(format!(
+        "{option}: this model was not adjusted, and one that was takes no new samples; leave it out"
+    )))
 }

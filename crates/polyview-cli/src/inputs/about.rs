@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use polyview_core::Metadata;
+use polyview_core::{Metadata, other_form, plain_name};
 use polyview_io::{ReadOptions, read_metadata_with};
 
 use crate::args::Cli;
@@ -62,10 +62,16 @@ pub fn strangers<'a>(
             Some(f) => format!(
                 "'{f}' is the name of a feature there: if samples stand in columns, say so (--transposed)"
             ),
-            None => match other_case(ids, samples) {
-                Some((a, b)) => format!(
-                    "'{a}' and '{b}' differ in upper and lower case alone: write the IDs alike"
-                ),
+            None => match other_spelling(ids, samples) {
+                Some((a, b)) => match other_form(a, b) {
+                    Some(how) => format!("'{a}' and '{b}': {how}"),
+                    None if a.to_lowercase() == b.to_lowercase() => format!(
+                        "'{a}' and '{b}' differ in upper and lower case alone: write the IDs alike"
+                    ),
+                    None => {
+                        format!("'{a}' and '{b}' differ in their spelling alone: write the IDs alike")
+                    }
+                },
                 None => "give the same IDs to both".to_owned(),
             },
         };
@@ -77,11 +83,14 @@ pub fn strangers<'a>(
     })
 }
 
-/// Two IDs that differ in upper and lower case alone.
-fn other_case<'a>(ids: &'a [String], samples: &'a [String]) -> Option<(&'a String, &'a String)> {
-    let small: BTreeMap<String, &String> = samples.iter().map(|s| (s.to_lowercase(), s)).collect();
+/// Two IDs that differ in their spelling alone, such as in upper and lower case.
+fn other_spelling<'a>(
+    ids: &'a [String],
+    samples: &'a [String],
+) -> Option<(&'a String, &'a String)> {
+    let plain: BTreeMap<String, &String> = samples.iter().map(|s| (plain_name(s), s)).collect();
     ids.iter()
-        .find_map(|id| Some((id, *small.get(&id.to_lowercase())?)))
+        .find_map(|id| Some((id, *plain.get(&plain_name(id))?)))
 }
 
 /// Warns of a table about samples that knows none of these, and says where it knows some.

@@ -1,5 +1,6 @@
 //! Ordered levels, by words or by numbers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use polyview::Likelihood;
@@ -83,4 +84,37 @@ pub fn whole(path: &Path, table: &ViewTable, of: &Likelihood, mend: &str) -> Out
         column: table.features()[d].clone(),
         found,
     })
+}
+
+/// What is to be said of levels that nobody has before the last one, where the data say how many levels there are: one
+/// cell that is mistyped makes as many as it says.
+pub fn gap(path: &Path, table: &ViewTable, of: &Likelihood) -> Option<String> {
+    let by_data = |text: String| text.parse::<usize>().is_err();
+    if !of.is_ordered() || !of.options().text("levels").is_none_or(by_data) {
+        return None;
+    }
+    let mut first: BTreeMap<u64, (usize, usize, usize)> = BTreeMap::new();
+    for (n, d, x) in table.cells().filter(|c| !c.2.is_nan()) {
+        first.entry(x as u64).or_insert((n, d, 0)).2 += 1;
+    }
+    let mut from_last = first.iter().rev();
+    let (&last, &(n, d, cells)) = from_last.next()?;
+    let (&before, _) = from_last.next()?;
+    let empty = last - first.len() as u64;
+    if last - before == 1 && 2 * empty <= last {
+        return None;
+    }
+    let name = of.name();
+    let cells = match cells {
+        1 => "1 cell".to_owned(),
+        more => format!("{more} cells"),
+    };
+    Some(format!(
+        "{}: sample '{}', column '{}': level {last} makes {last} levels, of which {empty} are in no cell (the next one below it \
+         is {before}; {last} stands in {cells}); correct it if it is mistyped, say --na {last} if it is a code for missing \
+         values, number levels without gaps, or say how many there are: {name}{{levels={last}}}",
+        path.display(),
+        table.samples()[n],
+        table.features()[d],
+    ))
 }

@@ -18,11 +18,17 @@ pub struct ViewCells {
     pub table: ViewTable,
     /// Other ends, where there are any.
     pub ends: Option<Table>,
+    /// What is to be said of cells that are hardly what they seem, and of those that are not read.
+    pub warnings: Vec<String>,
 }
 
 impl From<ViewTable> for ViewCells {
     fn from(table: ViewTable) -> Self {
-        Self { table, ends: None }
+        Self {
+            table,
+            ends: None,
+            warnings: Vec::new(),
+        }
     }
 }
 
@@ -70,6 +76,7 @@ fn cells(read: &StringTable, features: &[String], of: &[Vec<Said>]) -> ViewCells
         levels: Vec::new(),
     };
     ViewCells {
+        warnings: Vec::new(),
         ends: Some(table(&|n, d| of[d][n].1)),
         table: table(&|n, d| of[d][n].0).into(),
     }
@@ -223,6 +230,7 @@ fn times(
     };
     let (of_time, of_event) = (column(&time, "time")?, column(&event, "event")?);
     let mut all = Vec::with_capacity(read.samples.len());
+    let mut halves = [Half::default(), Half::default()];
     for (n, (t, e)) in of_time.iter().zip(of_event).enumerate() {
         let wrong = |column: &str, found: String| Failure::Cell {
             path: path.to_owned(),
@@ -230,19 +238,71 @@ fn times(
             column: column.to_owned(),
             found,
         };
-        let (Some(t), Some(e)) = (t, e) else {
-            all.push(MISSING);
-            continue;
+        let is_known = |t: &&String| !said(t, options.decimal).is_ok_and(|(x, _)| x.is_nan());
+        let (t, e) = match (t.as_ref().filter(is_known), e) {
+            (Some(t), Some(e)) => (t, e),
+            (t, e) => {
+                halves[0].add(t.is_none() && e.is_some(), n);
+                halves[1].add(t.is_some() && e.is_none(), n);
+                all.push(MISSING);
+                continue;
+            }
         };
-        if said(t, options.decimal).is_ok_and(|(x, _)| x.is_nan()) {
-            all.push(MISSING);
-            continue;
-        }
         let x = event_time(t, options.decimal).map_err(|found| wrong(&time, found))?;
         let came = event_came(e).map_err(|found| wrong(&event, found))?;
         all.push((x.ln(), if came { f64::NAN } else { f64::INFINITY }));
     }
-    Ok(cells(read, &[time], &[all]))
+    let mut out = cells(read, std::slice::from_ref(&time), &[all]);
+    let mends = [
+        (&time, &event, "fill the time in"),
+        (
+            &event,
+            &time,
+            "write 1 where the event came at the time, 0 where it had not come by then",
+        ),
+    ];
+    for (half, (empty, full, mend)) in halves.iter().zip(mends) {
+        let Some(first) = half.first else { continue };
+        out.warnings.push(format!(
+            "{}: {} sample(s) have a value in column '{full}' and none in column '{empty}', first '{}': nothing is taken \
+             to be known of them; {mend}, or leave both cells empty",
+            path.display(),
+            half.count,
+            read.samples[first]
+        ));
+    }
+    let others: Vec<&str> = (read.columns.iter())
+        .filter(|c| **c != time && **c != event)
+        .map(String::as_str)
+        .collect();
+    if let [first, rest @ ..] = &others[..] {
+        let more = match rest.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        out.warnings.push(format!(
+            "{}: column '{first}'{more} is not read: times to an event have the columns '{time}' and '{event}' alone; give \
+             other columns as a view of their own, in a table of their own, or take them out",
+            path.display()
+        ));
+    }
+    Ok(out)
+}
+
+/// Samples of which one of two cells is known.
+#[derive(Default)]
+struct Half {
+    count: usize,
+    first: Option<usize>,
+}
+
+impl Half {
+    fn add(&mut self, is: bool, sample: usize) {
+        if is {
+            self.count += 1;
+            self.first.get_or_insert(sample);
+        }
+    }
 }
 
 #[cfg(test)]

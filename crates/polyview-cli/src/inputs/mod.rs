@@ -6,6 +6,7 @@ mod archive;
 mod codes;
 mod copies;
 mod counts;
+mod far_pairs;
 mod group_names;
 mod guess;
 mod joined;
@@ -41,6 +42,7 @@ use about::Column;
 use adjust::{Adjusted, complete};
 use codes::{codes, missing_words};
 use copies::{copied_features, copies};
+use far_pairs::far_pairs;
 use group_names::{Present, groups_of};
 use guess::Guess;
 use joined::{built, ids_or_places};
@@ -69,7 +71,14 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         let told = study.likelihood(&s.name);
         if let Some(l) = told.or_else(|| trials.as_ref().map(|_| "binomial".into())) {
             let table = view(&s.path, &options, Likely::Asked(&l), trials.as_ref());
-            let ViewCells { table, ends } = table.map_err(|e| words(study, &s, &l, e))?;
+            let ViewCells {
+                table,
+                ends,
+                warnings,
+            } = table.map_err(|e| words(study, &s, &l, e))?;
+            for text in warnings {
+                warning(cli, text);
+            }
             if let (Some(path), Some(limits)) =
                 (study.limits.get(&s.name), study.model.view(&s.name).limits)
             {
@@ -142,6 +151,7 @@ pub fn suspicious(views: &[View], samples: &[String], study: &Study) -> Vec<Stri
     let copies = of_samples.chain(of_features);
     let codes = codes(views, samples, study)
         .into_iter()
+        .chain(far_pairs(views, samples, study))
         .chain(missing_words(views));
     copies.chain(codes).collect()
 }

@@ -20,7 +20,7 @@ use crate::args::{Cli, DataArgs, FormatArgs};
 use crate::choice;
 use crate::failure::{Failure, Outcome};
 use crate::labels::{self, labels_option};
-use crate::remarks::note;
+use crate::remarks::{note, warning};
 use crate::study::{Once, named_file, of_view, offset_option, view_option};
 
 /// New data given on the command line, for the views of a model.
@@ -77,7 +77,14 @@ pub fn new_data_for(
             likelihood: known,
             labels,
         };
-        let ViewCells { table, ends } = view(&path, &options, kind, trials.as_ref())?;
+        let ViewCells {
+            table,
+            ends,
+            warnings,
+        } = view(&path, &options, kind, trials.as_ref())?;
+        for text in warnings {
+            warning(cli, text);
+        }
         let table = named_as(cli, table, &path, fit.view(&name)?.1)?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
         present.add(table.samples());

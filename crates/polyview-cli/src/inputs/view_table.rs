@@ -121,7 +121,10 @@ pub fn view(
     if likelihood.is_count() {
         counts::check(path, &table, (likelihood, &mend), trials)?;
     }
-    Ok(table.into())
+    let odd = matches!(likely, Likely::Asked(_)).then(|| levels::gap(path, &table, likelihood));
+    let mut cells = ViewCells::from(table);
+    cells.warnings.extend(odd.flatten());
+    Ok(cells)
 }
 
 /// Whether a table of numbers was refused for its words.

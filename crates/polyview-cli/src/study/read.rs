@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::values::{beside, typed};
+use super::values::{beside, known_model, typed};
 use super::{Study, Told};
 use crate::failure::{Failure, Outcome};
 use crate::preset::{KNOWN, filled, outweighed, rebased, renamed};
@@ -23,6 +23,9 @@ pub(super) fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
     })?;
     let mut keys: toml::Table = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
     let mut study = typed(&keys, &text).map_err(failed)?;
+    if model.is_none() {
+        known_model(&study.model.model, &KNOWN, &text).map_err(failed)?;
+    }
     let name = model.unwrap_or(&study.model.model).to_owned();
     let file = path.display();
     let said = if name == study.model.model {

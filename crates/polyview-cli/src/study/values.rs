@@ -32,6 +32,19 @@ pub(super) fn typed(keys: &Table, text: &str) -> Result<Study, String> {
         .map_err(|refused| refused.message(text))
 }
 
+/// Refuses the name of a model that nobody knows, with its line.
+pub(super) fn known_model(name: &str, known: &[&str], text: &str) -> Result<(), String> {
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let why = format!("there is no model '{name}'; {}", instead(name, known));
+    let place = [Step::Key("model"), Step::Key("model")];
+    let refused = place
+        .iter()
+        .fold(Refused::new(why), |e, step| e.within(step));
+    Err(refused.message(text))
+}
+
 /// Refuses likelihoods and priors that nobody knows, and options that they do not have.
 fn all_known(study: &mut Study) -> Result<(), Refused> {
     let factors = study.model.factor_prior.resolve(Registry::standard());

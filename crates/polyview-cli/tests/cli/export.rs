@@ -1,5 +1,7 @@
 //! Tables of a model: fitted values can be made from them.
 
+use std::fmt::Write;
+
 use crate::common::{get, ok, put};
 
 /// Rows of numbers of a written table by the name in front, without its header.
@@ -103,4 +105,87 @@ fn intercepts_of_labels_and_classes_have_no_scale() {
     let (columns, rows) = table(&get(at, "l.csv"));
     assert_eq!(columns, ["intercept", "centre", "scale", "noise"]);
     assert!(rows.iter().all(|(_, r)| r[3] > 0.0 && r[3] < 2.0));
+}
+
+#[test]
+fn noise_of_times_and_cut_points_of_levels_are_exported() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let (mut t, mut o, mut x) = (
+        "id,time,event\n".to_owned(),
+        "id,q1,q2\n".to_owned(),
+        "id,a,b\n".to_owned(),
+    );
+    for n in 0..60_u32 {
+        let u = f64::from((n * 37 + n * n * 5) % 101) / 101.0;
+        let v = f64::from((n * 53 + 11) % 97) / 97.0;
+        let came = u8::from(n % 3 > 0);
+        let _ = writeln!(t, "s{n},{:.3},{came}", (2.0 * u).exp() + 0.3 * v);
+        let _ = writeln!(o, "s{n},{},{}", 1 + (4.0 * u) as u32, 1 + (4.0 * v) as u32);
+        let _ = writeln!(x, "s{n},{u:.3},{:.3}", u + 0.4 * v);
+    }
+    for (name, text) in [("t.csv", t), ("o.csv", o), ("x.csv", x)] {
+        put(at, name, text);
+    }
+    ok(
+        at,
+        "fit --model sshiba --view t=t.csv:survival --view o=o.csv:ordinal --view x=x.csv:gaussian -k 2 --max-sweeps 50 --no-settle --out m.pv",
+    );
+    ok(
+        at,
+        "export m.pv --intercepts t=t-b.csv --intercepts o=o-b.csv --intercepts x=x-b.csv",
+    );
+    let (columns, rows) = table(&get(at, "t-b.csv"));
+    assert_eq!(columns, ["intercept", "centre", "scale", "noise"]);
+    let noise = rows[0].1[3];
+    assert!(noise > 0.05 && noise < 1.5, "{rows:?}");
+    let (columns, rows) = table(&get(at, "o-b.csv"));
+    let points = ["cut point 1|2", "cut point 2|3", "cut point 3|4"];
+    assert!(columns.ends_with(&points.map(str::to_owned)), "{columns:?}");
+    for (_, row) in rows {
+        let points = &row[row.len() - 3..];
+        assert!(points[0] < points[1] && points[1] < points[2], "{points:?}");
+        // where they lie is what intercepts say
+        assert!(points.iter().sum::<f64>().abs() < 1e-9, "{points:?}");
+    }
+    assert_eq!(
+        table(&get(at, "x-b.csv")).0,
+        ["intercept", "centre", "scale", "noise"]
+    );
+}
+
+#[test]
+fn what_data_were_made_of_is_written_beside_them() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(
+        at,
+        "simulate --samples 4000 --features 6,4 -k 2 --seed 3 --out-dir sim",
+    );
+    let (_, z) = table(&get(at, "sim/true-factors.csv"));
+    for view in ["view1", "view2"] {
+        let (_, w) = table(&get(at, &format!("sim/true-weights-{view}.csv")));
+        let (columns, beside) = table(&get(at, &format!("sim/true-intercepts-{view}.csv")));
+        let (_, x) = table(&get(at, &format!("sim/{view}.csv")));
+        assert_eq!(columns, ["intercept", "noise"]);
+        for (d, (feature, beside)) in beside.iter().enumerate() {
+            assert_eq!(*feature, w[d].0);
+            let off = |n: usize| {
+                let mean: f64 = z[n].1.iter().zip(&w[d].1).map(|(z, w)| z * w).sum();
+                x[n].1[d] - mean - beside[0]
+            };
+            let (count, noise) = (x.len() as f64, beside[1]);
+            let mean = (0..x.len()).map(off).sum::<f64>() / count;
+            let sd = ((0..x.len()).map(|n| off(n).powi(2)).sum::<f64>() / count).sqrt();
+            // five standard errors
+            assert!(
+                mean.abs() < 5.0 * noise / count.sqrt(),
+                "{feature}: {mean} {noise}"
+            );
+            assert!(
+                (sd / noise - 1.0).abs() < 5.0 / (2.0 * count).sqrt(),
+                "{feature}: {sd} {noise}"
+            );
+        }
+    }
 }

@@ -84,7 +84,7 @@ fn what_cannot_be_is_said() {
     put(at, "damaged.kernel", "{\"kernel\": \"linear\"}");
     for (words, code, expected) in [
         (
-            "kernel hole.csv --out o.csv",
+            "kernel hole.csv --raw --kind linear --out o.csv",
             1,
             "hole.csv: sample 's2' lacks feature 'across'",
         ),
@@ -381,4 +381,32 @@ fn precomputed_similarities_off_the_scale_are_said() {
     );
     let note = said(at, "predict m.pv --view x=new-k.csv --target y --out q.csv");
     assert!(!note.contains("far off"), "{note}");
+}
+
+/// A sample that lacks a feature is compared as a view with a kernel compares it.
+#[test]
+fn samples_may_lack_features() {
+    let dir = folder();
+    let at = dir.path();
+    let holes = get(at, "old-x.csv").replacen("s3,", "s3,#", 1);
+    let (before, rest) = holes.split_once('#').expect("a cell");
+    let rest = rest.split_once(',').expect("another").1;
+    put(at, "holes.csv", format!("{before},{rest}"));
+    let told = said(at, "kernel holes.csv --save k.json --out k.csv");
+    assert!(
+        told.contains("1 sample(s) lack some of the features"),
+        "{told}"
+    );
+    let similar = get(at, "k.csv");
+    assert!(similar.lines().all(|l| !l.contains(",,")), "{similar}");
+    let told = said(at, "kernel holes.csv --map k.json --out again.csv");
+    assert!(told.contains("expected distances"), "{told}");
+    assert_eq!(get(at, "again.csv"), similar);
+    let err = fails(at, "kernel holes.csv --raw --kind linear --out no.csv", 1);
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("sample 's3' lacks feature 'across'")
+            && err.contains("standardise the features"),
+        "{err}"
+    );
 }

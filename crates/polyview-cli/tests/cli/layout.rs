@@ -282,3 +282,98 @@ fn windows_without_targets_may_be_rows() {
     assert_eq!(row("all", "2@24,"), "2@24,");
     assert_eq!(row("new", "2@30,"), "2@30,");
 }
+
+/// Predictions further than one step ahead have rows of training that look as far; without, what new samples lack is said.
+#[test]
+fn windows_may_look_further_ahead() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    visits(at);
+    let told = said(
+        at,
+        &format!("{LAYOUT} --until 12 --predict-at 24 --out-dir short"),
+    );
+    assert!(
+        told.contains("warning: new samples lack vol-6, tau-6: they are 2 steps after 12")
+            && told.contains("lay out with --ahead 2"),
+        "{told}"
+    );
+    assert!(!at.join("short/new-vol-6.csv").exists());
+    let told = said(
+        at,
+        &format!("{LAYOUT} --ahead 2 --predict-at 30 --out-dir far"),
+    );
+    assert!(!told.contains("warning"), "{told}");
+    for view in ["vol-18", "vol-12", "tau-18", "tau-12"] {
+        assert!(at.join(format!("far/{view}.csv")).exists(), "{view}");
+        assert!(at.join(format!("far/new-{view}.csv")).exists(), "{view}");
+    }
+    assert!(!at.join("far/vol-6.csv").exists());
+    // what holds at month 12 is said by month 0, and training sees nothing after month 18
+    let about = get(at, "far/samples.csv");
+    assert!(
+        about.contains("@12,") && !about.contains("@6,") && !about.contains("@24,"),
+        "{about}"
+    );
+    // a mixture with a regression on the features of all views can be had
+    ok(
+        at,
+        "fit --spec far/study.toml -k 3 --max-sweeps 60 --quiet --out m.pv",
+    );
+    ok(
+        at,
+        "predict m.pv --view vol-12=far/new-vol-12.csv --view vol-18=far/new-vol-18.csv --view tau-12=far/new-tau-12.csv --view tau-18=far/new-tau-18.csv --view person=far/new-person.csv --target score --out p.csv",
+    );
+    // without --predict-at two steps after each last visit
+    ok(at, &format!("{LAYOUT} --ahead 2 --out-dir next"));
+    assert!(get(at, "next/new-samples.csv").contains("\n1@36,1,36\n"));
+    let err = fails(at, &format!("{LAYOUT} --ahead 0 --out-dir no"), 1);
+    assert!(err.contains("number of steps ahead is 0"), "{err}");
+}
+
+/// What options say wrongly is seen before the table is, and columns that are not there before its cells.
+#[test]
+fn options_are_looked_at_first() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(
+        at,
+        "twice.csv",
+        "RID,month,vol_a,tau,age,score,dx\n1,0,1,2,3,4,a\n1,0,2,3,3,4,a\n",
+    );
+    for (words, code, says) in [
+        (
+            LAYOUT.replace("dx:categorical", "dx:catgorical"),
+            2,
+            "did you mean 'categorical'",
+        ),
+        (format!("{LAYOUT} --until x"), 2, "give a number"),
+        (
+            format!("{LAYOUT} --until 24 --predict-at 12"),
+            1,
+            "--until 6 with --predict-at 12",
+        ),
+        (
+            LAYOUT.replace("--window 2", "--window 0"),
+            1,
+            "the window is 0",
+        ),
+    ] {
+        let words = words.replace("visits.csv", "no-such-table.csv") + " --out-dir o";
+        let err = fails(at, &words, code);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(err.contains(says), "{words}: {err}");
+        assert!(!at.join("o").exists());
+    }
+    for (from, to) in [
+        ("tau=tau", "tau=tao"),
+        ("person=age", "person=agee"),
+        (",score", ",scorr"),
+        ("time month", "time mth"),
+    ] {
+        let words = LAYOUT.replace(from, to).replace("visits.csv", "twice.csv") + " --out-dir o";
+        let err = fails(at, &words, 1);
+        assert!(err.contains("no column"), "{words}: {err}");
+        assert!(!at.join("o").exists());
+    }
+}

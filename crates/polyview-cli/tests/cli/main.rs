@@ -35,6 +35,7 @@ mod layout;
 mod levels;
 mod limits;
 mod mends;
+mod mistyped;
 mod mixture;
 mod models;
 #[cfg(unix)]

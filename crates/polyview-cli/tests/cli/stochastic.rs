@@ -208,3 +208,24 @@ fn large_batches_keep_no_more_factors_than_the_whole() {
         assert_eq!(found, whole, "batch {batch}");
     }
 }
+
+#[test]
+fn rows_in_another_order_may_be_joined_in_memory() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    csv(at, "x.csv", 40, 5);
+    csv(at, "y.csv", 40, 4);
+    let text = get(at, "y.csv");
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.swap(3, 9);
+    put(at, "y.csv", lines.join("\n") + "\n");
+    let words = format!("fit --view x=x.csv:gaussian --view y=y.csv:gaussian {CHOICES} --out m.pv");
+    let err = fails(at, &words, 1);
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("y.csv: sample 3 is 's9' here and 's3' in the views before")
+            && err.contains("or add --in-memory, which joins samples by their IDs"),
+        "{err}"
+    );
+    ok(at, &format!("{words} --in-memory"));
+}

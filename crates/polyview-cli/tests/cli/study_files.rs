@@ -222,3 +222,21 @@ fn a_study_says_where_it_belongs_and_sizes_what_they_are() {
     );
     assert!(study.contains("size = 3"), "{study}");
 }
+
+#[test]
+fn a_model_that_nobody_knows_is_named_with_its_line() {
+    let dir = folder();
+    let at = dir.path();
+    let study = "# a study\n[model]\nfactors = 2\nmodel = \"mofaa\"\n[[data]]\nname = \"x\"\npath = \"x.csv\"\n";
+    put(at, "s.toml", study);
+    let err = fails(at, "fit --spec s.toml --out m.pv", 2);
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains(
+            "'s.toml': line 4, key 'model.model': there is no model 'mofaa'; did you mean 'mofa'?"
+        ),
+        "{err}"
+    );
+    // one of the command line is in its place
+    ok(at, "fit --spec s.toml --model mofa --dry-run");
+}

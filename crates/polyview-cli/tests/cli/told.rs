@@ -155,7 +155,7 @@ fn nothing_is_done_in_vain() {
     );
     ok(at, "fit --view x=x.csv:gaussian -k 1 --out m.pv");
     let err = fails(at, "update m.pv --view x=x.csv --batch 0 --out n.pv", 2);
-    assert!(err.contains("0 is not in 1.."), "{err}");
+    assert!(err.contains("give a whole number, 1 or larger"), "{err}");
     let err = fails(
         at,
         "fit --view o=x.csv:ordinal{levels=none;mild;none} -k 1 --out m.pv --force",

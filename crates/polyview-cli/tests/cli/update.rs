@@ -131,3 +131,80 @@ fn what_cannot_be_taken_in_is_said() {
         "{err}"
     );
 }
+
+#[test]
+fn what_update_takes_is_what_its_help_says() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    let help = ok(dir, "update --help");
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        !help.contains("--covariates") && !help.contains("--offset"),
+        "{help}"
+    );
+    assert!(
+        help.contains("though none that this command reads"),
+        "{help}"
+    );
+    assert!(help.contains("form=bound"), "{help}");
+    for (option, least) in [("--batch", 1), ("--passes", 1)] {
+        for bad in ["-3", "x", "1.5", ""] {
+            let o = std::process::Command::new(assert_cmd::cargo::cargo_bin("polyview"))
+                .args(["update", "m.pv", option, bad, "--out", "n.pv"])
+                .output()
+                .expect("it runs");
+            let err = String::from_utf8_lossy(&o.stderr);
+            assert!(
+                err.contains(&format!("give a whole number, {least} or larger")),
+                "{option} {bad}: {err}"
+            );
+        }
+    }
+    let err = fails(dir, "update m.pv --batch 0 --out n.pv", 2);
+    assert!(err.contains("give a whole number, 1 or larger"), "{err}");
+    let err = fails(dir, "update m.pv --forget x --out n.pv", 2);
+    assert!(err.contains("give a number, such as 0.5"), "{err}");
+}
+
+#[test]
+fn a_model_is_not_its_own_answer_and_bounds_are_told_of() {
+    let dir = folder();
+    let dir = dir.path();
+    ok(dir, &format!("{FIT} --out m.pv"));
+    let err = fails(dir, &format!("update m.pv {LATER} --force --out m.pv"), 2);
+    assert!(err.contains("is read by this command"), "{err}");
+    for (option, file) in [
+        ("--covariates", "samples.csv"),
+        ("--offset", "genes=samples.csv"),
+    ] {
+        let err = fails(
+            dir,
+            &format!("update m.pv {LATER} {option} {file} --out n.pv"),
+            2,
+        );
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            err.contains(&format!("{option}: this model was not adjusted")),
+            "{err}"
+        );
+    }
+    let all = get(dir, "knockout.csv");
+    let lines: Vec<&str> = all.lines().collect();
+    put(dir, "first-knockout.csv", lines[..21].join("\n") + "\n");
+    let words = "fit --model sshiba --no-settle -k 2 --max-sweeps 20 --view lipids=first-lipids.csv --view knockout=first-knockout.csv:";
+    ok(dir, &format!("{words}bernoulli --out b.pv"));
+    let told = said(
+        dir,
+        "update b.pv --view lipids=later-lipids.csv --out b2.pv",
+    );
+    assert!(
+        told.contains("view 'knockout' is bernoulli: samples are taken in under its bound"),
+        "{told}"
+    );
+    ok(dir, &format!("{words}bernoulli{{form=bound}} --out c.pv"));
+    let told = said(
+        dir,
+        "update c.pv --view lipids=later-lipids.csv --out c2.pv",
+    );
+    assert!(!told.contains("under its bound"), "{told}");
+}

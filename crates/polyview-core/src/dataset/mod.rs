@@ -27,6 +27,7 @@ pub use by_name::by_name;
 pub use dense::DenseValues;
 pub use levels::{ClassPlaces, Relevelled, UnknownClass, whole_number};
 pub use mask::Mask;
+pub use names::{other_form, plain as plain_name};
 pub use normal_scores::NormalScores;
 pub use overlap::{Overlap, OverlapRow};
 pub use rounding::Rounding;

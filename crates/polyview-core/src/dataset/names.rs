@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use unicode_normalization::UnicodeNormalization;
+
 /// The names in one table.
 pub(super) struct Names<'a> {
     pub(super) view: &'a str,
@@ -97,6 +99,10 @@ fn transposed(tables: &[Names<'_>]) -> Option<String> {
         all &= t.features.iter().any(|f| features.contains(f.as_str()));
     }
     if all {
+        // names that headers share say less than IDs that are alike
+        if let Some(text) = spelling(tables) {
+            return Some(text);
+        }
         let rest = of_others(tables, 0, |t| t.features);
         let mut shared = tables[0].features.iter();
         let shared = shared.find(|f| rest.contains(f.as_str()))?;
@@ -157,19 +163,33 @@ fn spelling(tables: &[Names<'_>]) -> Option<String> {
         }
     }
     let (i, a, j, b) = first?;
+    let unseen = other_form(a, b).map_or_else(String::new, |how| format!(" ({how})"));
     Some(format!(
         "{pairs} sample ID(s) differ between views in their spelling alone, such as '{a}' \
-         (view '{}') and '{b}' (view '{}'), and count as different samples: write them alike, \
+         (view '{}') and '{b}' (view '{}'){unseen}, and count as different samples: write them alike, \
          if they are the same",
         tables[i].view, tables[j].view
     ))
 }
 
+/// What nobody sees of two names that look alike: letters with accents may be one character each, or
+/// letter and accent apart (Unicode's normal forms NFC and NFD). `None` of names that differ otherwise.
+pub fn other_form(a: &str, b: &str) -> Option<String> {
+    let same = a != b && a.nfc().eq(b.nfc());
+    same.then(|| {
+        let (a, b) = (a.chars().count(), b.chars().count());
+        format!(
+            "they look alike and have {a} and {b} characters: accents are part of their letters in the one, and \
+             characters of their own in the other; write both in one Unicode normal form, such as NFC"
+        )
+    })
+}
+
 /// An ID without what programs change on the way: blanks around it, capitals, the
 /// `X` that R puts before a digit, `.` for `-` and the like, decimals of a whole
-/// number.
-fn plain(id: &str) -> String {
-    let id = id.trim().to_lowercase();
+/// number, and whether accents are characters of their own.
+pub fn plain(id: &str) -> String {
+    let id: String = id.trim().nfc().collect::<String>().to_lowercase();
     let bare = id
         .strip_prefix('x')
         .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -226,6 +246,7 @@ mod tests {
             ("TCGA-A1-01", "TCGA.A1.01"),
             ("X1", "1"),
             ("1e1", "10"),
+            ("J\u{e9}r\u{f4}me", "Je\u{301}ro\u{302}me"),
         ] {
             let text = said(&[("a", &[a, "q"], &["f"]), ("b", &[b, "r"], &["g"])]);
             let text = text.expect("advice");
@@ -235,6 +256,14 @@ mod tests {
             );
             assert!(text.starts_with("1 sample ID(s)"), "{text}");
         }
+    }
+
+    #[test]
+    fn names_that_look_alike_are_told_apart() {
+        let how = other_form("\u{e9}1", "e\u{301}1").expect("forms");
+        assert!(how.contains("have 2 and 3 characters"), "{how}");
+        assert_eq!(other_form("S1", "s1"), None);
+        assert_eq!(other_form("\u{e9}", "\u{e9}"), None);
     }
 
     #[test]

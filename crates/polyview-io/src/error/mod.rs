@@ -129,6 +129,16 @@ pub enum IoError {
         /// The file.
         path: PathBuf,
     },
+    /// A comment above the header.
+    #[error("{}: line {line} ('{text}') begins with '#' and has not the columns of the lines below it: it seems to be a comment, and comments are not read; remove such lines, so that the header comes first", path.display())]
+    Comment {
+        /// The file.
+        path: PathBuf,
+        /// Line number from 1.
+        line: u64,
+        /// What stands there.
+        text: String,
+    },
     /// A header and nothing else.
     #[error("{}: there is a header but no line of data below it", path.display())]
     HeaderOnly {
@@ -351,6 +361,7 @@ impl IoError {
             | Self::CarriageReturns { path }
             | Self::UnclosedQuote { path, .. }
             | Self::Empty { path }
+            | Self::Comment { path, .. }
             | Self::HeaderOnly { path }
             | Self::OneColumn { path, .. }
             | Self::Ragged { path, .. }
@@ -374,6 +385,7 @@ impl IoError {
         match self {
             Self::NotUtf8 { line, .. }
             | Self::UnclosedQuote { line, .. }
+            | Self::Comment { line, .. }
             | Self::Ragged { line, .. }
             | Self::BlankLineName { line, .. } => Some(*line),
             Self::Market { line, .. } => (*line > 0).then_some(*line),

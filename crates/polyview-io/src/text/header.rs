@@ -74,6 +74,13 @@ pub(crate) fn read_header(
     if !records.is_utf8() {
         return Err(records.not_utf8());
     }
+    if let Some(text) = records.comment()? {
+        return Err(IoError::Comment {
+            path,
+            line: records.line(),
+            text,
+        });
+    }
     if records.len() < 2 {
         let line = records.field(0);
         if line.starts_with(BANNER) {

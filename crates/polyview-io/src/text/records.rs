@@ -10,7 +10,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use crate::error::IoError;
+use crate::error::{IoError, excerpt};
 
 /// Reads one record after the other into the same buffers.
 pub(crate) struct Records {
@@ -26,6 +26,8 @@ pub(crate) struct Records {
     quoted: bool,
     line: u64,
     lines_read: u64,
+    /// A line that was looked at before its turn.
+    ahead: Vec<u8>,
 }
 
 impl Records {
@@ -40,6 +42,7 @@ impl Records {
             quoted: false,
             line: 0,
             lines_read: 0,
+            ahead: Vec::new(),
         }
     }
 
@@ -121,6 +124,38 @@ impl Records {
         Ok(false)
     }
 
+    /// The header as an excerpt, where it is a comment above the header: it begins with `#`, and the line after it
+    /// begins so as well or has other columns.
+    pub(crate) fn comment(&mut self) -> Result<Option<String>, IoError> {
+        if self.raw.first() != Some(&b'#') {
+            return Ok(None);
+        }
+        (self.input.read_until(b'\n', &mut self.ahead))
+            .map_err(|e| IoError::text(&self.path, e))?;
+        let next = &self.ahead;
+        if next.is_empty() {
+            return Ok(None);
+        }
+        let parts = |delimiter: u8| {
+            let mut inside = false;
+            let is_end = |b: &&u8| {
+                inside ^= **b == b'"';
+                !inside && **b == delimiter
+            };
+            next.iter().filter(is_end).count() + 1
+        };
+        let own = self.fields.len();
+        let other = if own == 1 {
+            b",;\t".iter().any(|d| parts(*d) > 1)
+        } else {
+            // R leaves the name of the first column out
+            let lacks_first = parts(self.delimiter) == own + 1 && self.raw.get(1) != Some(&b' ');
+            parts(self.delimiter) != own && !lacks_first
+        };
+        let text = &self.raw[..content_end(&self.raw)];
+        Ok((next.first() == Some(&b'#') || other).then(|| excerpt(text)))
+    }
+
     /// Reads the next record that is not blank. `false` at the end of the file.
     pub(crate) fn advance(&mut self) -> Result<bool, IoError> {
         while self.read_line()? {
@@ -139,10 +174,14 @@ impl Records {
     }
 
     fn append_line(&mut self) -> Result<bool, IoError> {
-        let read = self
-            .input
-            .read_until(b'\n', &mut self.raw)
-            .map_err(|e| IoError::text(&self.path, e))?;
+        let before = self.raw.len();
+        if self.ahead.is_empty() {
+            (self.input.read_until(b'\n', &mut self.raw))
+                .map_err(|e| IoError::text(&self.path, e))?;
+        } else {
+            self.raw.append(&mut self.ahead);
+        }
+        let read = self.raw.len() - before;
         self.lines_read += u64::from(read > 0);
         Ok(read > 0)
     }
@@ -307,6 +346,36 @@ mod tests {
             matches!(found, Err(IoError::UnclosedQuote { line: 2, .. })),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_header_may_begin_with_the_sign_of_a_comment() {
+        let comment = |text: &str| {
+            let text = text.as_bytes().to_vec();
+            let mut records = Records::new(Path::new("t"), Box::new(std::io::Cursor::new(text)));
+            assert!(records.advance_to_header(|_| b',').unwrap());
+            let found = records.comment().unwrap();
+            // the line that was looked at is still there
+            let mut rest = 0;
+            while records.advance().unwrap() {
+                rest += 1;
+                assert_eq!(records.line(), rest + 1);
+            }
+            (found, rest)
+        };
+        for header in [
+            "#ID,a\n1,\"x, y, z\"\n",
+            "# ID,a\n1,2\n",
+            "#a,b\n1,2,3\n",
+            "#ID\n1\n",
+        ] {
+            assert_eq!(comment(header), (None, 1), "{header}");
+        }
+        assert_eq!(comment("#ID,a\n"), (None, 0));
+        for text in ["# by A, B\nID,a,b\n1,2,3\n", "#\nID\ta\n1\t2\n", "#a\n#b\n"] {
+            let first = text.lines().next().unwrap();
+            assert_eq!(comment(text).0.as_deref(), Some(first), "{text}");
+        }
     }
 
     #[test]

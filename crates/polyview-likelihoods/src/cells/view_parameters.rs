@@ -39,6 +39,11 @@ pub trait ViewParameters: Send + Sync {
     fn draw_prior(&mut self, key: StreamKey);
     /// Log of the prior density of the values.
     fn log_prior(&self) -> f64;
+    /// The cut points of a column, where that is what they say.
+    fn cut_points(&self, column: usize) -> Option<&[f64]> {
+        let _ = column;
+        None
+    }
 }
 
 /// The observed cells of a feature and where they stand.

@@ -263,6 +263,9 @@ pub(super) fn quantiles(cells: &[Cell], levels: usize) -> Vec<f64> {
 }
 
 impl ViewParameters for CutPoints {
+    fn cut_points(&self, column: usize) -> Option<&[f64]> {
+        Some(self.of(column))
+    }
     fn name(&self) -> &'static str {
         "gaps"
     }

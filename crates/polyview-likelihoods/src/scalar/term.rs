@@ -308,6 +308,10 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
         self.changed();
         true
     }
+    fn cut_points(&self, column: usize) -> Option<Vec<f64>> {
+        let of_view = self.likelihood.view_parameters()?;
+        of_view.cut_points(column).map(<[f64]>::to_vec)
+    }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.likelihood.size(1.0).is_some().then_some(self)
     }

@@ -167,7 +167,9 @@ fn beside_goes(view: &View, choices: &ViewChoices) -> Result<()> {
     if likelihood.is_censored() && choices.scaling == FeatureScaling::NormalScores {
         return refuse(
             "scaling = \"normal-scores\"".to_owned(),
-            "numbers of which limits may be all that is known, which have no ranks; leave the scaling out",
+            "numbers of which limits may be all that is known, which have no ranks; leave the scaling out, give the \
+             other views alone normal scores (scaling = \"normal-scores\" under their names in [[model.views]] of a study \
+             file), or take limits as numbers and fit the view as gaussian",
         );
     }
     Ok(())

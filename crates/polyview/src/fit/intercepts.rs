@@ -15,8 +15,12 @@ pub struct InterceptEstimates {
     pub mean: Mat<f64>,
     /// Standard deviations of the noise, rows of the weights × groups that have noise of their own
     /// (else one column): roots of the mean of $1/\tau$ over Gibbs draws, of $1/\mathrm{E}[\tau]$
-    /// of each posterior. `None` of likelihoods without noise to learn.
+    /// of each posterior; of limits and times (censored, survival), whose precisions are points, roots of the
+    /// mean of $1/\\tau$. `None` of likelihoods without noise to learn.
     pub noise: Option<Mat<f64>>,
+    /// Cut points between ordered levels, rows of the weights × (levels − 1), in the unit of the predictors; means
+    /// over Gibbs draws. `None` of likelihoods without such levels.
+    pub cut_points: Option<Mat<f64>>,
 }
 
 impl Fit {
@@ -38,6 +42,7 @@ impl Fit {
         let count = self.n_components().max(1) as f64;
         let mut mean: Option<Mat<f64>> = None;
         let mut variance: Option<Mat<f64>> = None;
+        let mut cut_points: Option<Mat<f64>> = None;
         self.each_part(at, |part| {
             let bias = &part.bias;
             let (rows, groups) = (bias.columns(), bias.per_column());
@@ -47,7 +52,23 @@ impl Fit {
                     sum[(d, g)] += bias.mean()[bias.place(g, d)] / count;
                 }
             }
+            for d in 0..rows {
+                let Some(own) = part.term.cut_points(d) else {
+                    break;
+                };
+                let sum = cut_points.get_or_insert_with(|| Mat::zeros(rows, own.len()));
+                for (l, point) in own.iter().enumerate() {
+                    sum[(d, l)] += point / count;
+                }
+            }
             let Some(noise) = part.term.as_noise() else {
+                // precisions of its own, one for each column
+                if part.term.domain().is_real() && self.views[at].choices.likelihood.is_censored() {
+                    let sum = variance.get_or_insert_with(|| Mat::zeros(rows, 1));
+                    for d in 0..rows {
+                        sum[(d, 0)] += part.term.link(None, d, 0.0).variance / count;
+                    }
+                }
                 return Ok(());
             };
             let groups = match noise.precisions() {
@@ -69,6 +90,7 @@ impl Fit {
         })?;
         Ok(InterceptEstimates {
             mean: mean.unwrap_or_else(|| Mat::zeros(0, 1)),
+            cut_points,
             noise: variance.map(|v| Mat::from_fn(v.nrows(), v.ncols(), |d, g| v[(d, g)].sqrt())),
         })
     }

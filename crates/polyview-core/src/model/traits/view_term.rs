@@ -165,6 +165,12 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn as_by_group(&mut self) -> Option<&mut dyn ByGroup> {
         None
     }
+    /// The cut points between the ordered levels of a column, where it has such levels, in order and in the unit
+    /// of its predictors.
+    fn cut_points(&self, column: usize) -> Option<Vec<f64>> {
+        let _ = column;
+        None
+    }
     /// The sizes of its columns, where they have any.
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         None

@@ -122,7 +122,10 @@ impl Fit {
     /// samples.
     ///
     /// With [`UpdateOptions::refresh`] and enough passes the answer is a fit of old and new samples
-    /// together.
+    /// together, gone on with from this one. Likelihoods whose `form` is `auto` (bernoulli, probit, binomial,
+    /// negative-binomial) take the paper's bound in these steps, as under the engine stochastic, and not the expectation that a fit by
+    /// variational Bayes takes: the answer is then that of a fit with `form = bound`, and weights of such a
+    /// view are smaller; a note says so.
     ///
     /// ```
     /// use polyview::{UpdateOptions, models};
@@ -231,6 +234,15 @@ impl Fit {
                 notes.push(format!(
                     "view '{}' is predicted by a mixture, whose shares and regression are those of the samples before",
                     info.name
+                ));
+            }
+        }
+        for info in &self.views {
+            if info.choices.likelihood.options().text("form").as_deref() == Some("auto") {
+                notes.push(format!(
+                    "view '{}' is {}: samples are taken in under its bound (form=bound), which is looser than the expectation that a fit \
+                     takes, so that its weights may shrink; fit all samples together for the latter",
+                    info.name, info.choices.likelihood
                 ));
             }
         }
