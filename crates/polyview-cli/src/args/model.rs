@@ -126,9 +126,10 @@ pub struct ChoiceArgs {
     /// these leave of the features as well; VIEW=best: in whichever of these ways,
     /// the joint fit's own among them, predicts five such folds best (tens of times
     /// the time of a fit where there are many features); VIEW=no: by the joint fit.
-    /// May be given several times [default: mixture for labels of at most twenty
-    /// columns and for targets of cross-validate, with --model mofa, sshiba or bibfa
-    /// and --engine vb; VIEW alone for labels with --model rank; else the joint fit].
+    /// May be given several times [default: mixture for labels (bernoulli, categorical)
+    /// of at most twenty columns and for targets of cross-validate, with --model mofa,
+    /// sshiba or bibfa and --engine vb; labels of other likelihoods (probit, svm, ...)
+    /// have no such regression and are predicted by the joint fit; VIEW alone for labels with --model rank; else the joint fit].
     #[arg(long, value_name = "VIEW[=features|=best|=mixture|=no]")]
     pub settle: Vec<String>,
     /// Predict all views by the joint fit.

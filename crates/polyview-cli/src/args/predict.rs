@@ -62,7 +62,8 @@ pub struct PredictArgs {
     /// papers; by default the uncertainty of weights, intercepts and noise
     /// counts, which makes probabilities less extreme. Intervals are not always
     /// narrower: weights that are known leave the factors of new samples more
-    /// room than uncertain ones, which hold them back.
+    /// room than uncertain ones, which hold them back. Probabilities of labels are then
+    /// those at the mean of the predictor, without the uncertainty of factors either.
     #[arg(long, help_heading = "Prediction")]
     pub plug_in: bool,
     /// Replace files that exist, though none that this command reads.

@@ -275,7 +275,7 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
             "mean ± standard error over {} folds of {} samples{}, each predicted by fits of all others",
             options.folds,
             data.n_samples(),
-            match options.repeats {
+            match found.folds.len() {
                 1 => String::new(),
                 n => format!(", parted {n} times"),
             }

@@ -2,7 +2,7 @@
 //! of the factors and every numbering of components: what convergence is judged
 //! by.
 
-use polyview_core::{Gammas, Identified, Predictor, View};
+use polyview_core::{Gammas, Identified, Predictor, RowGroups, View};
 use polyview_infer::{Model, ViewPart};
 
 /// Cells of a view whose linear predictor is followed.
@@ -15,7 +15,7 @@ pub(super) enum Quantity {
     Occupied,
     /// Length of all weights of a view together.
     Weights(usize),
-    /// Geometric mean of the noise precisions of a view.
+    /// Geometric mean of the noise precisions of a view, of all groups.
     Noise(usize),
     /// Geometric mean of the sizes of the counts of a view.
     Size(usize),
@@ -74,7 +74,7 @@ pub(super) fn quantities(model: &Model) -> Vec<Quantity> {
     }
     for (view, part) in model.views.iter().enumerate() {
         out.push(Quantity::Weights(view));
-        if noise_of(part).is_some_and(|n| !n.is_empty()) {
+        if noise_of(part).iter().any(|n| !n.is_empty()) {
             out.push(Quantity::Noise(view));
         }
         if part.term.as_sizes().is_some() {
@@ -133,12 +133,13 @@ pub(super) fn values(model: &Model, quantities: &[Quantity]) -> Vec<f64> {
             let w = model.views[v].weights.moments().mean();
             w.squared_norm_l2().sqrt()
         }
-        Quantity::Noise(v) => noise_of(&model.views[v]).map_or(0.0, |noise| {
-            geometric(&mut noise.mean().iter().map(|x| x.ln()))
-        }),
+        Quantity::Noise(v) => {
+            let all = noise_of(&model.views[v]).into_iter();
+            geometric(&mut all.flat_map(|noise| noise.mean().iter().map(|x| x.ln())))
+        }
         Quantity::Size(v) => {
             let term = &model.views[v].term;
-            let groups = term.groups().map_or(1, polyview_core::RowGroups::count);
+            let groups = term.groups().map_or(1, RowGroups::count);
             let columns = term.shape().predicted_columns();
             term.as_sizes().map_or(0.0, |sizes| {
                 let all = (0..groups).flat_map(|g| (0..columns).map(move |d| sizes.size(g, d)));
@@ -154,8 +155,12 @@ pub(super) fn values(model: &Model, quantities: &[Quantity]) -> Vec<f64> {
     quantities.iter().map(value).collect()
 }
 
-fn noise_of(part: &ViewPart) -> Option<&Gammas> {
-    part.term.as_noise()?.precisions()
+/// Noise precisions of a view, those of each group where groups have their own.
+fn noise_of(part: &ViewPart) -> Vec<&Gammas> {
+    let groups = part.term.groups().map_or(1, RowGroups::count);
+    (0..groups)
+        .filter_map(|g| part.term.as_noise()?.of_group(g))
+        .collect()
 }
 
 /// The linear predictor at a cell, as far as the data see it: about the mean of

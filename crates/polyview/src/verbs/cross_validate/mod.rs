@@ -344,6 +344,7 @@ pub fn cross_validate(
     };
     let done = workers::in_parallel(jobs.len(), &work)?;
     let mut warnings = cross_validate_warnings(data, options);
+    warnings.extend(plan.repeated());
     let adjusts = |m: &CrossValidateModel| m.composed.spec().is_some_and(ModelSpec::adjusts);
     if options.targets.is_empty() && options.baselines && models.iter().any(adjusts) {
         warnings.push(

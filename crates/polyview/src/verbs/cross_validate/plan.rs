@@ -50,7 +50,7 @@ pub(super) struct Plan<'a> {
     kernels: Vec<&'a str>,
     /// Names of the views that are no targets.
     pub(super) others: Vec<&'a str>,
-    /// The fold of each sample, for each repeat; none without targets.
+    /// The fold of each sample, for each repeat that parts the samples anew; none without targets.
     pub(super) folds: Vec<Vec<usize>>,
     /// The group of each sample that stays together with others.
     groups: Option<Vec<usize>>,
@@ -176,7 +176,10 @@ impl<'a> Plan<'a> {
             let seed = self.options.seed.wrapping_add(repeat as u64);
             let groups = self.groups.as_deref();
             let found = folds_by_name(self.data.samples(), groups, &labels, (folds, seed))?;
-            self.folds.push(found);
+            let parted = numbered_anew(&found);
+            if !self.folds.iter().any(|of| numbered_anew(of) == parted) {
+                self.folds.push(found);
+            }
         }
         Ok(())
     }
@@ -216,11 +219,29 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
+    /// What is to be said of repeats that part the samples as earlier ones do: they are left out.
+    pub(super) fn repeated(&self) -> Option<String> {
+        let (asked, parted) = (self.options.repeats, self.folds.len());
+        (parted > 0 && parted < asked).then(|| {
+            format!(
+                "{} of {asked} repeats part the samples as an earlier one does, and are left out: there are few ways to part \
+                 them into {} folds",
+                asked - parted,
+                self.options.folds
+            )
+        })
+    }
+
     /// All that is to be fitted, fold by fold.
     pub(super) fn jobs(&self) -> Vec<Job> {
         let with_targets = !self.options.targets.is_empty();
         let mut out = Vec::new();
-        for repeat in 0..self.options.repeats {
+        let repeats = if with_targets {
+            self.folds.len()
+        } else {
+            self.options.repeats
+        };
+        for repeat in 0..repeats {
             for fold in 0..self.options.folds {
                 let mut add = |what| out.push(Job { repeat, fold, what });
                 (0..self.models.len()).for_each(|m| add(What::Model(m)));
@@ -488,4 +509,17 @@ fn groups(data: &Dataset, column: Option<&str>) -> Result<Option<Vec<usize>>> {
         );
     }
     Ok(Some(out))
+}
+
+/// Folds by the order in which samples meet them: equal where the samples are parted in the same way.
+fn numbered_anew(folds: &[usize]) -> Vec<usize> {
+    let mut number: Vec<Option<usize>> = vec![None; folds.iter().max().map_or(0, |f| f + 1)];
+    let mut next = 0;
+    let mut of = |fold: usize| {
+        *number[fold].get_or_insert_with(|| {
+            next += 1;
+            next - 1
+        })
+    };
+    folds.iter().map(|f| of(*f)).collect()
 }

@@ -86,8 +86,10 @@ fn mean_and_error(x: &[f64], folds: usize) -> (f64, f64) {
     if x.len() < 2 {
         return (mean, f64::NAN);
     }
+    // values of repeats are no further samples: their number takes nothing from the variance of one
     let squares: f64 = x.iter().map(|v| (v - mean).powi(2)).sum();
-    (mean, (squares / (n - 1.0) / n.min(folds as f64)).sqrt())
+    let folds = n.min(folds.max(2) as f64);
+    (mean, (squares / n / (folds - 1.0)).sqrt())
 }
 
 #[cfg(test)]
@@ -121,9 +123,9 @@ mod tests {
         let found = summed_up(&rows, "m", 3);
         let named: Vec<_> = found.iter().map(|s| (&*s.target, &*s.method)).collect();
         assert_eq!(named, [("y", "m"), ("y", "b"), ("z", "m"), ("z", "b")]);
-        // six values of variance 4/5, three folds
+        // six values of variance 2/3, three folds: that of three values
         assert_eq!((found[0].mean, found[0].values), (2.0, 6));
-        assert!((found[0].standard_error - (0.8f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert!((found[0].standard_error - (1.0f64 / 3.0).sqrt()).abs() < 1e-15);
         assert_eq!((found[0].difference, found[0].difference_error), (0.0, 0.0));
         assert_eq!((found[1].difference, found[1].difference_error), (0.5, 0.0));
     }

@@ -111,6 +111,37 @@ fn results_do_not_depend_on_the_number_of_threads() {
     }
 }
 
+/// Where there is one way to part the samples, repeats tell nothing new.
+#[test]
+fn repeats_that_part_nothing_anew_are_left_out() {
+    let data = labelled(12);
+    let of = |repeats: usize| {
+        let options = CrossValidateOptions {
+            repeats,
+            two_steps: false,
+            baselines: false,
+            ..options(&["labels"], 12)
+        };
+        let quick = ModelSpec {
+            vb: crate::VbOptions {
+                max_sweeps: 2,
+                ..crate::VbOptions::default()
+            },
+            ..with_labels(models::sshiba(1))
+        };
+        validated(&data, &[CrossValidateModel::new("m", quick)], &options)
+    };
+    let (once, thrice) = (of(1), of(3));
+    assert_eq!((once.folds.len(), thrice.folds.len()), (1, 1));
+    assert_eq!(once.summary, thrice.summary);
+    let said = |found: &crate::CrossValidate| {
+        let told =
+            |w: &&String| w.contains("2 of 3 repeats part the samples as an earlier one does");
+        found.warnings.iter().filter(told).count()
+    };
+    assert_eq!((said(&once), said(&thrice)), (0, 1));
+}
+
 #[test]
 fn folds_keep_shares_and_groups() {
     let data = labelled(120);
