@@ -11,9 +11,7 @@ use crate::laws::predicted;
 use crate::scalar::{Expectations, MixedLaw, Rise, ScalarLikelihood, ScalarParameter};
 
 /// What data are, for errors.
-const NEEDS: &str = "a number above 0: a zero or a negative number has no place in it; leave the cell \
-                     empty where it was not measured, put the limit of detection where it was below that, or take \
-                     the likelihood gaussian";
+const NEEDS: &str = "a number above 0";
 
 /// Beyond it an exponential is no number: such a step is refused.
 const LARGEST_EXPONENT: f64 = 700.0;
