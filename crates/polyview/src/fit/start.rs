@@ -124,7 +124,7 @@ fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [Vie
             return logarithms(v, |x| x.max(0.0).ln_1p());
         }
         if positive(info) {
-            return logarithms(v, |x| x.max(f64::MIN_POSITIVE).ln());
+            return logarithms(v, |x| if x > 0.0 { x.ln() } else { 0.0 });
         }
         if v.levels().is_empty() {
             return Ok(v.clone());
@@ -140,7 +140,8 @@ fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [Vie
     Ok(Cow::Owned(all.collect::<Result<_>>()?))
 }
 
-/// Counts as $\ln(1 + x)$, or numbers above 0 as $\ln x$, stored as they are. What is no such datum is refused later on, by name.
+/// Counts as $\ln(1 + x)$, or numbers above 0 as $\ln x$, stored as they are. What is no such datum is
+/// refused later on, by name; missing cells are zeros, and stay.
 fn logarithms(view: &View, ln: impl Fn(f64) -> f64) -> Result<View> {
     let Some(x) = view.sparse() else {
         let x = view.values();
