@@ -24,7 +24,10 @@ fn folder() -> tempfile::TempDir {
 fn numbers_above_0_go_through_the_verbs() {
     let dir = folder();
     let f = dir.path();
-    for engine in ["vb", "gibbs --chains 1 --warm-up 20 --sweeps 40"] {
+    for engine in [
+        "vb",
+        "gibbs --weights ard --chains 1 --warm-up 20 --sweeps 40",
+    ] {
         ok(
             f,
             &format!(
