@@ -28,7 +28,6 @@ pub const LIKELIHOODS: [&str; 18] = [
     "negative-binomial",
     "poisson-log-normal",
     "binomial",
-    "gamma",
     "rank",
     "ordinary-rank",
     "ordinal",
@@ -116,7 +115,6 @@ fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat
                 let log = 1.0 + 0.6 * eta + 0.3 * standard_normal(rng);
                 poisson(rng, log.exp()).expect("a rate")
             }
-            "gamma" => (3.0 + 0.6 * eta + 0.3 * standard_normal(rng)).exp(),
             "ordinal" | "ordinal-midpoint" => (2.5 + 1.2 * eta + standard_normal(rng))
                 .floor()
                 .clamp(1.0, 4.0),
