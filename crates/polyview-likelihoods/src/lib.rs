@@ -39,6 +39,7 @@
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
 //! | [`Cells`] of [`Censored`] | numbers of which ends may be all that is known | $\omega = \tau$, $h = \tau\langle\xi\rangle$ of a number $\xi \sim N(\eta, 1/\tau)$ between its ends |
 //! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Ordinal`], [`Censored`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
+//! | [`Expected`] of [`Gamma`] | numbers above 0 | $\omega = a x e^{v/2 - m}$, $h = \omega(1 + m) - a$ of the shape $a$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |
 //! | [`Similarity`] | how alike two samples are | $\omega = \langle\gamma\rangle$, $h = \langle\gamma\rangle\langle u\rangle$ of latent rows, whose products are the data |
@@ -64,6 +65,8 @@ mod grouped;
 mod interval;
 mod labels;
 mod laws;
+mod learnt;
+mod positive;
 mod pseudo;
 mod rank;
 mod scalar;
@@ -84,6 +87,7 @@ pub use interval::{Censored, CutPoints, CutPointsBy, MidpointOrdinal, Ordinal};
 pub use labels::{BayesianSvm, Probit};
 pub use laws::{CellLaw, CountLaw, Matched};
 pub use polyview_core::{MissingData, NoiseBy, ParameterUncertainty};
+pub use positive::Gamma;
 pub use pseudo::{PseudoData, PseudoKind};
 pub use rank::{
     FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, normal_scores,
@@ -107,6 +111,7 @@ pub mod species {
         CensoredSpecies, MidpointOrdinalSpecies, OrdinalSpecies, SurvivalSpecies,
     };
     pub use crate::labels::{BayesianSvmSpecies, ProbitSpecies};
+    pub use crate::positive::GammaSpecies;
     pub use crate::rank::{OrdinaryRankSpecies, RankSpecies};
     pub use crate::similarity::SimilaritySpecies;
     pub use crate::softmax::SoftmaxSpecies;

@@ -44,6 +44,7 @@ static STANDARD: LazyLock<Registry> = LazyLock::new(|| {
         .with(species::NegativeBinomialSpecies)
         .with(species::PoissonLogNormalSpecies)
         .with(species::BinomialSpecies)
+        .with(species::GammaSpecies)
         .with(species::SimilaritySpecies)
         .with(species::RankSpecies)
         .with(species::OrdinaryRankSpecies)

@@ -28,7 +28,7 @@ const TRIALS: f64 = 8.0;
 const OF_NUMBERS: f64 = 0.65;
 /// Cut points of ordered levels.
 const CUTS: [f64; 3] = [-1.2, 0.1, 1.3];
-/// Size of negative binomial counts, and standard deviation of what log rates have besides.
+/// Size of negative binomial counts and shape of numbers above 0, and standard deviation of what log rates have besides.
 const SIZE: f64 = 3.0;
 const SPREAD: f64 = 0.5;
 /// Standard deviation of the noise of latent scores.
@@ -158,7 +158,11 @@ impl Study {
 
 /// How far factors move a predictor.
 fn scale(domain: Domain) -> f64 {
-    if domain.is_count() { 0.4 } else { 0.7 }
+    if domain.is_count() || domain.is_positive() {
+        0.4
+    } else {
+        0.7
+    }
 }
 
 /// A datum of a likelihood given its predictor.
@@ -187,6 +191,10 @@ fn datum(likelihood: &str, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
         "negative-binomial" => {
             let factor = gamma(rng, SIZE, SIZE).expect("a size");
             count((1.5 + eta).exp() * factor, rng)
+        }
+        "gamma" => {
+            let factor = gamma(rng, SIZE, SIZE).expect("a shape");
+            (1.5 + eta).exp() * factor
         }
         "poisson-log-normal" => {
             let log_rate = noisy(SPREAD, rng);

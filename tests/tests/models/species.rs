@@ -32,6 +32,7 @@ fn datum(domain: Domain, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
         }
         Domain::Binary => f64::from(u8::from(noisy > 0.0)),
         Domain::CLASSES => (noisy + 1.5).floor().clamp(0.0, 2.0),
+        Domain::Positive => noisy.exp(),
         Domain::LEVELS => (noisy + 2.5).floor().clamp(1.0, 4.0),
         _ => noisy,
     }

@@ -27,7 +27,8 @@ const CODES: usize = 3;
 pub fn codes(views: &[View], samples: &[String], study: &Study) -> Vec<String> {
     let views = views.iter().filter(|v| {
         let likelihood = study.model.view(v.name()).likelihood;
-        v.sparse().is_none() && (likelihood.is_real() || likelihood.is_count())
+        v.sparse().is_none()
+            && (likelihood.is_real() || likelihood.is_count() || likelihood.is_positive())
     });
     views.flat_map(|v| of_view(v, samples)).collect()
 }

@@ -39,7 +39,9 @@ impl<'a> Likely<'a> {
     fn mend(self, view: &str) -> String {
         let (likelihood, labels) = match self {
             Self::Asked(likelihood) => {
-                let other = if likelihood.is_ordered() {
+                let other = if likelihood.is_positive() {
+                    "give limits of detection as such and fit the view as censored (<0.05), or fit it as gaussian"
+                } else if likelihood.is_ordered() {
                     "say the words of the levels in their order (ordinal{levels=low;mid;high})"
                 } else if likelihood.is_label() {
                     "fit the view as gaussian (numbers) or categorical (one column of classes)"
@@ -56,6 +58,8 @@ impl<'a> Likely<'a> {
             "0 and 1"
         } else if likelihood.is_count() {
             "whole numbers from 0 on"
+        } else if likelihood.is_positive() {
+            "numbers above 0"
         } else {
             "numbers"
         };
@@ -121,6 +125,9 @@ pub fn view(
     if likelihood.is_count() {
         counts::check(path, &table, (likelihood, &mend), trials)?;
     }
+    if likelihood.is_positive() {
+        above_zero(path, &table, &mend)?;
+    }
     let odd = matches!(likely, Likely::Asked(_)).then(|| levels::gap(path, &table, likelihood));
     let mut cells = ViewCells::from(table);
     cells.warnings.extend(odd.flatten());
@@ -184,6 +191,19 @@ pub fn words(study: &Study, source: &Source, likelihood: &Likelihood, error: Fai
     Failure::Words {
         source: Box::new(error),
         mend,
+    }
+}
+
+/// Refuses a value that is not above 0; `mend` says what to do about it.
+fn above_zero(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()> {
+    match table.cells().find(|c| c.2 <= 0.0) {
+        Some((n, d, x)) => Err(Failure::Cell {
+            path: path.to_owned(),
+            sample: table.samples()[n].clone(),
+            column: table.features()[d].clone(),
+            found: format!("{x} is not above 0; {mend}"),
+        }),
+        None => Ok(()),
     }
 }
 

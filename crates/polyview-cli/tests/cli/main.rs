@@ -47,6 +47,7 @@ mod notices;
 mod odd_data;
 mod options;
 mod paths;
+mod positive;
 mod rank;
 mod reading;
 #[cfg(unix)]

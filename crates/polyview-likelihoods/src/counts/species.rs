@@ -1,16 +1,14 @@
 //! Counts, as species.
 
-use std::fmt;
-
 use polyview_core::{
     About, DataError, Domain, GammaPrior, Guess, LikelihoodSpecies, Observed, OptionError, Options,
     TermContext, View, ViewTable, ViewTerm, Way,
 };
-use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Binomial, Curvature, LogPoisson, NEEDS, NegativeBinomial, Poisson, PoissonLogNormal};
 use crate::cells::cell_term;
+use crate::learnt::{Learnt, proper};
 use crate::scalar::{Expected, FORM, Form, OfForm};
 
 /// Counts above this are large: the bounds of likelihoods with sites as steep as
@@ -47,22 +45,6 @@ fn if_counts(table: &ViewTable, large: bool) -> Option<Guess> {
         why: "whole numbers from 0 on".to_owned(),
         when: "they are counts",
     })
-}
-
-fn needs_positive(option: &str, value: String) -> OptionError {
-    OptionError::Value {
-        option: option.to_owned(),
-        value,
-        needs: "it must be a positive number".to_owned(),
-    }
-}
-
-fn proper(prior: GammaPrior) -> Result<(), OptionError> {
-    if prior.is_proper() {
-        return Ok(());
-    }
-    let value = format!("(shape {}, rate {})", prior.shape, prior.rate);
-    Err(needs_positive("prior", value))
 }
 
 fn one_set_of_weights(way: Way) -> Option<String> {
@@ -183,73 +165,23 @@ impl LikelihoodSpecies for PoissonSpecies {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NegativeBinomialSpecies;
 
-/// Sizes of counts.
-#[derive(Clone, Copy, Debug, Default)]
-enum Size {
-    /// Known.
-    Known(f64),
-    /// One for each feature, from the data.
-    #[default]
-    Learnt,
-}
-
-/// The word for what is learnt.
-const LEARNT: &str = "learnt";
-
-impl Serialize for Size {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Known(size) => s.serialize_f64(*size),
-            Self::Learnt => s.serialize_str(LEARNT),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(ReadSize)
-    }
-}
-
-/// Reads a number, or the word.
-struct ReadSize;
-
-impl Visitor<'_> for ReadSize {
-    type Value = Size;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "size: a number above 0, or the word {LEARNT}")
-    }
-    fn visit_f64<E: Error>(self, size: f64) -> Result<Size, E> {
-        Ok(Size::Known(size))
-    }
-    fn visit_i64<E: Error>(self, size: i64) -> Result<Size, E> {
-        Ok(Size::Known(size as f64))
-    }
-    fn visit_u64<E: Error>(self, size: u64) -> Result<Size, E> {
-        Ok(Size::Known(size as f64))
-    }
-    fn visit_str<E: Error>(self, word: &str) -> Result<Size, E> {
-        if word == LEARNT {
-            Ok(Size::Learnt)
-        } else {
-            Err(E::invalid_value(Unexpected::Str(word), &self))
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NegativeBinomialChoices {
-    size: Size,
+    #[serde(deserialize_with = "size")]
+    size: Learnt,
     prior: GammaPrior,
     form: Form,
+}
+
+fn size<'de, D: Deserializer<'de>>(d: D) -> Result<Learnt, D::Error> {
+    Learnt::read("size", d)
 }
 
 impl Default for NegativeBinomialChoices {
     fn default() -> Self {
         Self {
-            size: Size::Learnt,
+            size: Learnt::FromData,
             prior: NegativeBinomial::default().prior,
             form: Form::default(),
         }
@@ -290,19 +222,14 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
     fn check(&self, options: &Options) -> Result<(), OptionError> {
         let choices: NegativeBinomialChoices = options.read()?;
         proper(choices.prior)?;
-        match choices.size {
-            Size::Known(size) if !(size > 0.0 && size.is_finite()) => {
-                Err(needs_positive("size", size.to_string()))
-            }
-            _ => Ok(()),
-        }
+        choices.size.check("size")
     }
     fn refuses(&self, way: Way, options: &Options) -> Option<String> {
         let chosen = options.read::<NegativeBinomialChoices>();
         if let Some(why) = chosen.as_ref().ok().and_then(|c| c.form.refuses(way)) {
             return Some(why);
         }
-        let learnt = chosen.map_or(true, |c| matches!(c.size, Size::Learnt));
+        let learnt = chosen.map_or(true, |c| matches!(c.size, Learnt::FromData));
         match way {
             Way::Stochastic if learnt => Some(
                 "its sizes are learnt from all cells of a feature at once; one that is given \
@@ -338,7 +265,7 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         let choices: NegativeBinomialChoices = options.read()?;
         let mut law = NegativeBinomial::new(choices.prior).with_prediction(cx.prediction);
-        if let Size::Known(size) = choices.size {
+        if let Learnt::Known(size) = choices.size {
             law = law.with_size(size);
         }
         choices.form.term(view, law, cx)

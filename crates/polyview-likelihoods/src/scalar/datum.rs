@@ -20,6 +20,7 @@ pub(super) fn admits(domain: Domain, cell: Cell) -> bool {
     let x = cell.value;
     match domain {
         Domain::Binary => x == 0.0 || x == 1.0,
+        Domain::Positive => x.is_finite() && x > 0.0,
         _ if domain.is_count() => {
             let most = if domain.has_trials() {
                 cell.trials
@@ -68,7 +69,9 @@ impl Table {
             }
             _ => {
                 let scale = spread(likelihood, cell, eta, parameter);
-                let (values, logs) = grid(eta, scale).map(|(x, l)| (x, at(x) + l)).unzip();
+                let (values, logs) = grid(domain, eta, scale)
+                    .map(|(x, l)| (x, at(x) + l))
+                    .unzip();
                 (values, logs, true)
             }
         };
@@ -96,7 +99,7 @@ impl Table {
     ) -> Self {
         let own = spread(likelihood, cell, mean, parameter);
         let sharpness = likelihood.sharpness(parameter);
-        let (values, shares) = grid(mean, (own * own + variance).sqrt())
+        let (values, shares) = grid(likelihood.domain(), mean, (own * own + variance).sqrt())
             .map(|(x, l)| {
                 let at = Cell { value: x, ..cell };
                 let density = Expectation::mean_of(mean, variance, sharpness, |eta| {
@@ -154,19 +157,36 @@ impl Table {
     }
 }
 
-/// A grid of real numbers $x = c + s\sinh t$ with $\ln\cosh t$: fine near the centre, and far
-/// enough out for heavy tails.
-fn grid(centre: f64, scale: f64) -> impl Iterator<Item = (f64, f64)> {
+/// A grid of real numbers $u = c + s\sinh t$ with $\ln\cosh t$: fine near the centre, and far
+/// enough out for heavy tails. Of positive data they are logarithms: $e^u$, with $u$ more for its
+/// slope, where it is a number above 0.
+fn grid(domain: Domain, centre: f64, scale: f64) -> impl Iterator<Item = (f64, f64)> {
     let steps = (REACH / STEP) as i32;
-    (-steps..=steps).map(move |i| {
+    let positive = domain.is_positive();
+    let point = move |i: i32| {
         let t = f64::from(i) * STEP;
-        (centre + scale * t.sinh(), t.cosh().ln())
-    })
+        let (u, slope) = (centre + scale * t.sinh(), t.cosh().ln());
+        if positive {
+            (u.exp(), slope + u)
+        } else {
+            (u, slope)
+        }
+    };
+    let is_datum = move |x: f64| !positive || x.is_normal();
+    (-steps..=steps)
+        .map(point)
+        .filter(move |(x, _)| is_datum(*x))
 }
 
-/// How far a real datum spreads about its predictor, near which its density is largest.
+/// How far a real datum spreads about its predictor, near which its density is largest; of a
+/// positive datum its logarithm.
 fn spread<L: ScalarLikelihood>(likelihood: &L, cell: Cell, eta: f64, parameter: f64) -> f64 {
-    let at = Cell { value: eta, ..cell };
+    let value = if likelihood.domain().is_positive() {
+        eta.exp()
+    } else {
+        eta
+    };
+    let at = Cell { value, ..cell };
     let slope = |e: f64| -> f64 {
         let theta = Real::constant(parameter);
         likelihood.ln_density(at, Dual::variable(e), theta).slope

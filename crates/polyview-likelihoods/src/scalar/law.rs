@@ -26,6 +26,23 @@ pub struct MixedLaw<L> {
 }
 
 impl<L: ScalarLikelihood> MixedLaw<L> {
+    /// The laws of data without trials; `parameters` are those of the columns, of which the first
+    /// is `first`.
+    pub(crate) fn new(
+        likelihood: L,
+        first: usize,
+        parameters: Vec<f64>,
+        (mean, variance): (Mat<f64>, Mat<f64>),
+    ) -> Self {
+        Self {
+            likelihood,
+            parameters,
+            first,
+            mean,
+            variance,
+            trials: None,
+        }
+    }
     fn cell(&self, sample: usize, column: usize, value: f64) -> Cell {
         Cell {
             column: self.first + column,
@@ -34,10 +51,10 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
             end: f64::NAN,
         }
     }
-    /// Whether laws are made tables of: where the data are real numbers and nothing is known
+    /// Whether laws are made tables of: where the data are numbers of any size and nothing is known
     /// in closed form.
     fn is_tabulated(&self) -> bool {
-        self.likelihood.domain().is_real() && !self.likelihood.has_closed_forms()
+        self.likelihood.domain().is_continuous() && !self.likelihood.has_closed_forms()
     }
     /// The law of a cell as a table.
     fn table(&self, sample: usize, column: usize) -> Table {
@@ -52,6 +69,9 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
         let theta = self.parameters[column];
         let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
         let cell = self.cell(sample, column, 0.0);
+        if let Some(known) = self.likelihood.mixed_moments(cell, theta, (m, v)) {
+            return known;
+        }
         let sharpness = self.likelihood.sharpness(theta);
         let mean = Expectation::mean_of(m, v, sharpness, |eta| {
             self.likelihood.moments(cell, eta, theta).0
@@ -77,7 +97,8 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
         let theta = self.parameters[column];
         let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
         let cell = self.cell(sample, column, x);
-        if self.likelihood.domain().is_count() && x < 0.0 {
+        let domain = self.likelihood.domain();
+        if (domain.is_count() && x < 0.0) || (domain.is_positive() && x <= 0.0) {
             return 0.0;
         }
         let sharpness = if self.likelihood.admits(cell) {

@@ -104,8 +104,8 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// $\ln p(x\mid\eta)$ of a cell, nats, with all constants. `parameter` is that of the
     /// column, 1 where there is none ([`ScalarLikelihood::parameter`]).
     fn ln_density<R: Real>(&self, cell: Cell, eta: R, parameter: R) -> R;
-    /// Whether it knows that datum. Unless said otherwise by the domain: any finite number,
-    /// whole numbers from 0 on (up to the trials), 0 and 1.
+    /// Whether it knows that datum. Unless said otherwise by the domain: any finite number, any
+    /// above 0, whole numbers from 0 on (up to the trials), 0 and 1.
     fn admits(&self, cell: Cell) -> bool {
         datum::admits(self.domain(), cell)
     }
@@ -211,7 +211,18 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     fn cdf(&self, cell: Cell, eta: f64, parameter: f64) -> f64 {
         datum::cdf(self, cell, eta, parameter)
     }
-    /// Whether moments and distribution function are closed forms. Laws of real data whose
+    /// As [`ScalarLikelihood::moments`] where the predictor is normal with this mean and variance, if
+    /// that is a closed form.
+    fn mixed_moments(
+        &self,
+        cell: Cell,
+        parameter: f64,
+        predictor: (f64, f64),
+    ) -> Option<(f64, f64)> {
+        let _ = (cell, parameter, predictor);
+        None
+    }
+    /// Whether moments and distribution function are closed forms. Laws of real or positive data whose
     /// likelihood has none are tabulated, cell by cell.
     fn has_closed_forms(&self) -> bool {
         false

@@ -332,6 +332,8 @@ fn made_up(domain: Domain, key: StreamKey) -> Result<View, Finding> {
             ((n + d) % CLASSES) as f64 + 1.0
         } else if domain.is_count() {
             poisson(&mut rng, 3.0).map_or(0.0, |x| x.min(TRIALS))
+        } else if domain.is_positive() {
+            standard_normal(&mut rng).exp()
         } else if domain.is_label() {
             f64::from(u8::from(uniform_open01(&mut rng) < 0.5))
         } else {

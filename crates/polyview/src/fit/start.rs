@@ -110,7 +110,8 @@ fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [Vie
     };
     let alone = infos.iter().all(is_count);
     let counts = |info: &ViewInfo| alone && is_count(info);
-    let as_they_are = |info: &ViewInfo| !ranks(info) && !counts(info);
+    let positive = |info: &ViewInfo| info.choices.likelihood.is_positive();
+    let as_they_are = |info: &ViewInfo| !ranks(info) && !counts(info) && !positive(info);
     if infos.iter().all(as_they_are) && views.iter().all(|v| v.levels().is_empty()) {
         return Ok(Cow::Borrowed(views));
     }
@@ -120,7 +121,10 @@ fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [Vie
             return Ok(View::from_values(v.name(), v.features().to_vec(), scores)?);
         }
         if counts(info) {
-            return logarithms(v);
+            return logarithms(v, |x| x.max(0.0).ln_1p());
+        }
+        if positive(info) {
+            return logarithms(v, |x| if x > 0.0 { x.ln() } else { 0.0 });
         }
         if v.levels().is_empty() {
             return Ok(v.clone());
@@ -136,9 +140,9 @@ fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [Vie
     Ok(Cow::Owned(all.collect::<Result<_>>()?))
 }
 
-/// Counts as $\ln(1 + x)$, stored as they are. What is no count is refused later on, by name.
-fn logarithms(view: &View) -> Result<View> {
-    let ln = |x: f64| x.max(0.0).ln_1p();
+/// Counts as $\ln(1 + x)$, or numbers above 0 as $\ln x$, stored as they are. What is no such datum is
+/// refused later on, by name; missing cells are zeros, and stay.
+fn logarithms(view: &View, ln: impl Fn(f64) -> f64) -> Result<View> {
     let Some(x) = view.sparse() else {
         let x = view.values();
         let (rows, columns) = x.shape();

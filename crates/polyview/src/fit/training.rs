@@ -44,6 +44,8 @@ pub(crate) enum Compared {
     Plain,
     /// $\ln(1 + x)$.
     Log,
+    /// $\ln x$, of numbers above 0.
+    Ratio,
 }
 
 impl Compared {
@@ -53,6 +55,7 @@ impl Compared {
         match likelihood {
             l if l.has_trials() => None,
             l if l.is_count() => Some(Self::Log),
+            l if l.is_positive() => Some(Self::Ratio),
             l if l.is_real() || l.is_rank() || l.is_similarity() => Some(Self::Plain),
             _ => None,
         }
@@ -62,6 +65,7 @@ impl Compared {
         match self {
             Self::Plain => x,
             Self::Log => x.ln_1p(),
+            Self::Ratio => x.ln(),
         }
     }
     /// To data units.
@@ -69,6 +73,7 @@ impl Compared {
         match self {
             Self::Plain => x,
             Self::Log => x.exp_m1(),
+            Self::Ratio => x.exp(),
         }
     }
 }

@@ -14,6 +14,18 @@ pub(crate) fn poisson_unit(count: f64, mean: f64) -> f64 {
     }
 }
 
+/// $2\[\frac{x - \mu}\mu - \ln\frac x\mu\]$ of a number above 0 by the gamma law of shape 1: zero
+/// where $\mu = x$.
+pub(crate) fn gamma_unit(x: f64, mean: f64) -> f64 {
+    let off = (x - mean) / mean;
+    let ln = if off.abs() < 0.5 {
+        off.ln_1p()
+    } else {
+        (x / mean).ln()
+    };
+    2.0 * (off - ln)
+}
+
 /// $2\[y\ln\frac y\mu - (y + r)\ln\frac{y + r}{\mu + r}\]$ of a negative binomial
 /// of size r.
 pub(crate) fn negative_binomial_unit(count: f64, mean: f64, size: f64) -> f64 {

@@ -46,7 +46,7 @@ pub use counts::{
     CountScore, CountTable, count_log_density, count_table, counts, counts_by_column,
     poisson_deviance,
 };
-pub(crate) use counts::{binomial_unit, negative_binomial_unit, poisson_unit};
+pub(crate) use counts::{binomial_unit, gamma_unit, negative_binomial_unit, poisson_unit};
 pub use labels::LabelScore;
 pub(crate) use levels::quantile_level;
 pub use levels::{LevelScore, levels, median_level};

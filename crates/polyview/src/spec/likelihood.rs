@@ -105,6 +105,10 @@ impl Likelihood {
     pub fn is_real(&self) -> bool {
         self.is(Domain::is_real)
     }
+    /// Whether the data are numbers above 0.
+    pub fn is_positive(&self) -> bool {
+        self.is(Domain::is_positive)
+    }
     /// Whether of some of the data two ends may be all that is known.
     pub fn is_censored(&self) -> bool {
         self.is(Domain::is_censored)

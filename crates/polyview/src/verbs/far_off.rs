@@ -338,6 +338,7 @@ pub(super) fn far_cells(
             match training.compared {
                 Compared::Plain => "",
                 Compared::Log => " of ln(1 + x)",
+                Compared::Ratio => " of ln x",
             },
             named_cells(training, &found, samples)
         )

@@ -3,11 +3,12 @@
 use polyview_core::View;
 
 use super::score::{Cell, HeldOut};
-use crate::metrics::{binomial_unit, poisson_unit};
+use crate::metrics::{binomial_unit, gamma_unit, poisson_unit};
 
 /// What the score of numbers becomes for counts, whose laws are given: of
 /// successes their trials are those of the cells.
 pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View) -> HeldOut {
+    let positive = score.kind.is_positive();
     let (mut own, mut null) = (0.0, 0.0);
     for of_feature in cells.chunk_by(|a, b| a.feature == b.feature) {
         let share = of_feature
@@ -16,6 +17,7 @@ pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View)
         for c in of_feature {
             let unit = |mean: f64| match c.trials {
                 Some(n) => binomial_unit(c.value, n, mean / n),
+                None if positive => gamma_unit(c.value, mean),
                 None => poisson_unit(c.value, mean),
             };
             own += unit(c.said.mean);

@@ -23,6 +23,7 @@ pub enum Exposure {
 /// | [`Domain::Reals`] | a real number | mean and variance, in the units of the data |
 /// | [`Domain::CENSORED`] | a real number, or two ends that it lies between | mean and variance of the number itself |
 /// | [`Domain::SURVIVAL`] | the logarithm of a time, or ends that it lies between | mean and variance of the logarithm |
+/// | [`Domain::Positive`] | a number above 0 | mean and variance, in the units of the data |
 /// | [`Domain::Counts`] | a whole number from 0 | its expectation; of successes the probability of one |
 /// | [`Domain::Binary`] | 0 or 1, one for each feature | the probability of a 1 |
 /// | [`Domain::CLASSES`] | one of several classes: one column of codes | the probability of each class; they sum to one |
@@ -32,7 +33,7 @@ pub enum Exposure {
 ///
 /// In files it is one word: `real`, `count`, `successes` (counts out of trials), `exposed-count`
 /// (counts at a size factor), `probability`, `classes`, `levels`, `ranked`, `censored`, `survival`,
-/// `similarities`.
+/// `similarities`, `positive`.
 ///
 /// ```
 /// use polyview_core::{Domain, Exposure};
@@ -54,6 +55,8 @@ pub enum Domain {
         /// Whether they are logarithms of times to an event.
         times: bool,
     },
+    /// Numbers above 0, which are neither centred nor scaled: what moves them multiplies them.
+    Positive,
     /// Whole numbers, not negative.
     Counts {
         /// What they are out of.
@@ -107,6 +110,14 @@ impl Domain {
     /// ends may be all that is known are such, too.
     pub fn is_real(self) -> bool {
         self == Self::Reals || self.is_censored()
+    }
+    /// Whether the data are numbers above 0.
+    pub fn is_positive(self) -> bool {
+        self == Self::Positive
+    }
+    /// Whether a datum of them may be any number between two others, so that laws have densities.
+    pub fn is_continuous(self) -> bool {
+        self.is_real() || self.is_positive()
     }
     /// Whether of some of the data two ends may be all that is known.
     pub fn is_censored(self) -> bool {
@@ -162,6 +173,7 @@ enum Word {
     Censored,
     Survival,
     Similarities,
+    Positive,
 }
 
 impl From<Domain> for Word {
@@ -178,6 +190,7 @@ impl From<Domain> for Word {
             Domain::Levels { ordered: true } => Self::Levels,
             Domain::Order => Self::Ranked,
             Domain::Similarities => Self::Similarities,
+            Domain::Positive => Self::Positive,
             Domain::Censored { times: false } => Self::Censored,
             Domain::Censored { times: true } => Self::Survival,
         }
@@ -200,6 +213,7 @@ impl From<Word> for Domain {
             Word::Censored => Self::CENSORED,
             Word::Survival => Self::SURVIVAL,
             Word::Similarities => Self::Similarities,
+            Word::Positive => Self::Positive,
         }
     }
 }
@@ -228,6 +242,7 @@ mod tests {
             (Domain::CENSORED, "censored"),
             (Domain::SURVIVAL, "survival"),
             (Domain::Similarities, "similarities"),
+            (Domain::Positive, "positive"),
         ];
         for (domain, word) in all {
             let read: StrDeserializer<'_, Error> = word.into_deserializer();
@@ -240,6 +255,7 @@ mod tests {
                 domain.is_ranked(),
                 domain.is_ordered(),
                 domain.is_similarity(),
+                domain.is_positive(),
             ];
             assert_eq!(kinds.iter().filter(|k| **k).count(), 1, "{word}");
         }

@@ -76,7 +76,7 @@ fn of_model(found: &HeldOut) -> Vec<Scored> {
     } else {
         out.push((Score::LogDensity, found.log_density, cells));
     }
-    if found.kind.is_count() {
+    if found.kind.is_count() || found.kind.is_positive() {
         out.push((Score::DevianceExplained, found.deviance_explained, cells));
     }
     out
@@ -139,9 +139,10 @@ impl<'a> Cells<'a> {
     fn centres(&self) -> Vec<f64> {
         means(self.shares().as_ref())
     }
-    /// What is left, classes one column each, successes as shares, counts as they are.
+    /// What is left, classes one column each, successes as shares, counts and numbers above 0 as they
+    /// are.
     fn shares(&self) -> Mat<f64> {
-        if self.kind.is_count() && !self.kind.has_trials() {
+        if (self.kind.is_count() && !self.kind.has_trials()) || self.kind.is_positive() {
             return self.left.to_values_with_nan();
         }
         columns(self.left, self.kind)
@@ -221,6 +222,8 @@ impl<'a> Cells<'a> {
             self.places.iter().map(|place| p(place).ln()).sum()
         } else if self.kind.has_trials() {
             f64::NAN
+        } else if self.kind.is_positive() {
+            self.by_logarithms()
         } else {
             let squares = Mat::from_fn(shares.nrows(), shares.ncols(), |n, d| {
                 (shares[(n, d)] - centres[d]).powi(2)
@@ -255,6 +258,21 @@ impl<'a> Cells<'a> {
         }
         Ok(out)
     }
+    /// Log densities of numbers above 0 by normal laws of the logarithms of their features, summed:
+    /// densities of the numbers themselves.
+    fn by_logarithms(&self) -> f64 {
+        let known = columns(self.left, self.kind);
+        let centres = means(known.as_ref());
+        let squares = Mat::from_fn(known.nrows(), known.ncols(), |n, d| {
+            (known[(n, d)] - centres[d]).powi(2)
+        });
+        let variances = means(squares.as_ref());
+        let ln = |&(n, d): &(usize, usize)| {
+            let (x, v) = (self.value((n, d)).ln(), variances[d]);
+            -0.5 * ((x - centres[d]).powi(2) / v + (std::f64::consts::TAU * v).ln()) - x
+        };
+        self.places.iter().map(ln).sum()
+    }
     /// Each cell of ordered levels by the shares of its feature.
     fn by_shares(&self) -> Vec<Scored> {
         let shares = level_shares(self.left, largest(self.truth));
@@ -276,6 +294,7 @@ impl<'a> Cells<'a> {
                 kind if kind.is_label() => x.clamp(0.0, 1.0),
                 kind if kind.has_trials() => self.unit(n, d) * x.clamp(0.0, 1.0),
                 kind if kind.is_count() => x.exp_m1().max(0.0),
+                kind if kind.is_positive() => x.exp(),
                 kind if kind.is_ordered() => x.clamp(1.0, largest(self.truth) as f64),
                 _ => x,
             }]

@@ -6,7 +6,7 @@ use polyview_linalg::Mat;
 use crate::assemble;
 
 /// The columns of a view for a linear model, samples × columns, `NaN` where a cell is missing: numbers and labels as
-/// they are, classes one column each, counts as $\ln(1 + x)$, successes as shares of their trials.
+/// they are, classes one column each, counts as $\ln(1 + x)$, numbers above 0 as $\ln x$, successes as shares of their trials.
 pub(crate) fn columns(view: &View, kind: Domain) -> Mat<f64> {
     let samples = view.n_samples();
     if kind.has_classes() {
@@ -20,6 +20,7 @@ pub(crate) fn columns(view: &View, kind: Domain) -> Mat<f64> {
         match kind {
             kind if kind.has_trials() => value / view.trials_of(n, d),
             kind if kind.is_count() => value.ln_1p(),
+            kind if kind.is_positive() => value.ln(),
             _ => value,
         }
     })

@@ -8,7 +8,7 @@ use super::CrossValidateScore as Score;
 use super::targets::rows;
 use super::workers::Scored;
 use crate::error::{ErrorKind, Result};
-use crate::metrics::{self, EventTime, MetricError, poisson_unit};
+use crate::metrics::{self, EventTime, MetricError, gamma_unit, poisson_unit};
 
 /// A view that is predicted: its training samples, and those of the fold.
 #[derive(Clone)]
@@ -113,6 +113,7 @@ pub(super) fn scores(target: &Target, predicted: &Predicted) -> Result<Vec<Score
         kind if kind.has_classes() => of_classes(target, &predicted.mean),
         kind if kind.is_label() => of_labels(target, &predicted.mean),
         kind if kind.is_count() => of_counts(target, predicted),
+        kind if kind.is_positive() => of_positive(target, predicted),
         kind if kind.is_ordered() => of_levels(target, predicted),
         kind if kind.is_survival() => of_times(target, predicted),
         _ => of_numbers(target, predicted),
@@ -325,6 +326,34 @@ fn of_levels(
         .collect();
     let mut out = level_scores(&values, &said)?;
     out.extend(coverage(&truth, predicted)?);
+    Ok(out)
+}
+
+/// As [`of_numbers`], with the deviance of a gamma law, which looks at ratios.
+fn of_positive(
+    target: &Target,
+    predicted: &Predicted,
+) -> std::result::Result<Vec<Scored>, MetricError> {
+    let mean = &predicted.mean;
+    let truth = target.truth(mean);
+    let known = target.training.to_values_with_nan();
+    let null = polyview_baselines::means(known.as_ref());
+    let (mut own, mut of_means, mut count) = (0.0, 0.0, 0usize);
+    for d in 0..mean.ncols() {
+        for n in (0..mean.nrows()).filter(|&n| !truth[(n, d)].is_nan()) {
+            own += gamma_unit(truth[(n, d)], mean[(n, d)]);
+            of_means += gamma_unit(truth[(n, d)], null[d]);
+            count += 1;
+        }
+    }
+    let explained = if of_means > 0.0 {
+        1.0 - own / of_means
+    } else {
+        f64::NAN
+    };
+    let mut out = of_numbers(target, predicted)?;
+    out.push((Score::Deviance, own / count as f64, count));
+    out.push((Score::DevianceExplained, explained, count));
     Ok(out)
 }
 

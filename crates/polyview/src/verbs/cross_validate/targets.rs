@@ -195,6 +195,14 @@ impl<'a> Halves<'a> {
                     *value = (value.exp() * factor - 1.0).max(floor);
                 }
             }
+        } else if target.kind.is_positive() {
+            let fitted = fit.predict(x.as_ref())?;
+            for d in 0..mean.ncols() {
+                let factor = smearing(y.col_as_slice(d), fitted.col_as_slice(d));
+                for value in mean.col_as_slice_mut(d) {
+                    *value = value.exp() * factor;
+                }
+            }
         }
         Ok(("ridge regression", Predicted::means(mean)))
     }

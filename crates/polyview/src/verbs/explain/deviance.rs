@@ -8,7 +8,7 @@ use polyview_linalg::Mat;
 use super::super::laws::blocks;
 use super::sums::width;
 use crate::fit::ComponentView;
-use crate::metrics::{binomial_unit, negative_binomial_unit, poisson_unit};
+use crate::metrics::{binomial_unit, gamma_unit, negative_binomial_unit, poisson_unit};
 
 /// Expected counts above this are none: of data that end at $10^9$ they say that nothing is known.
 const BEYOND: f64 = 1e100;
@@ -157,6 +157,13 @@ impl Expected {
                     for (n, y) in cells() {
                         own += unit(n, y, self.at(n, d));
                         null += unit(n, y, level);
+                    }
+                }
+                Domain::Positive => {
+                    let level = mean(cells().map(|(_, x)| (x, 1.0)));
+                    for (n, x) in cells() {
+                        own += gamma_unit(x, self.at(n, d));
+                        null += gamma_unit(x, level);
                     }
                 }
                 Domain::CLASSES => {

@@ -74,7 +74,7 @@ impl<'a> Training<'a> {
         let within = self.groups.as_ref().map_or(sd, |g| g.0.sd[feature]);
         let least = match self.compared {
             Compared::Plain => 0.0,
-            Compared::Log => LEAST_LOG_SD,
+            Compared::Log | Compared::Ratio => LEAST_LOG_SD,
         };
         Some((mean, within.max(least)))
     }
@@ -82,14 +82,14 @@ impl<'a> Training<'a> {
     pub(super) fn cell_limit(&self) -> f64 {
         match self.compared {
             Compared::Plain => super::FAR.1,
-            Compared::Log => LOG_CELL,
+            Compared::Log | Compared::Ratio => LOG_CELL,
         }
     }
     /// Whether a single value so many standard deviations `sd` from the training mean is far off.
     pub(super) fn is_cell_far(&self, distance: f64, sd: f64) -> bool {
         let times = match self.compared {
             Compared::Plain => 0.0,
-            Compared::Log => LOG_CELL_TIMES.ln(),
+            Compared::Log | Compared::Ratio => LOG_CELL_TIMES.ln(),
         };
         distance > self.cell_limit() && distance * sd > times
     }

@@ -138,7 +138,7 @@ const WIDTH: f64 = 5.0;
 
 /// How many times as large as in training the new values are, by their spread.
 fn by_spread(features: &[&Feature], compared: Compared) -> Option<f64> {
-    if compared == Compared::Log {
+    if compared != Compared::Plain {
         return None;
     }
     let mut spreads: Vec<f64> = features.iter().filter_map(|f| f.spread).collect();
