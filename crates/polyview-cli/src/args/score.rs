@@ -62,8 +62,9 @@ pub struct ScoreArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Predictions")]
     pub event: Option<String>,
     /// The training values (real): R2 is then against each column's mean over
-    /// them, as that of fits, reports and choose-k, and not over the true values.
-    /// Fits with intercepts by group take the mean over each group: see --groups.
+    /// them, as that of fits and reports, and not over the true values. Fits with
+    /// intercepts by group take the mean over each group: see --groups; choose-k and
+    /// cross-validate take that over all training samples, whatever the groups.
     /// Of survival the training times, which say how long samples are watched
     /// (the Brier score) [default: those of the truth].
     #[arg(long, value_name = "FILE", help_heading = "Predictions")]

@@ -98,7 +98,7 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         )?;
     }
     prose(
-        "R2: of the hidden cells, in standard deviations of their features (ranks: in normal scores), so that features count alike",
+        "R2: of the hidden cells, in standard deviations of their features (ranks: in normal scores), so that features count alike, and about each feature's mean over all samples left, whatever the groups",
     )?;
     line("")?;
     prose(format!(

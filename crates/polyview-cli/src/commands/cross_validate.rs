@@ -191,7 +191,7 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
         ),
         CrossValidateScore::R2 => (
             "R2",
-            "share of the squared distances from the training means that is explained; larger is better",
+            "share of the squared distances from the means of all training samples that is explained; larger is better",
         ),
         CrossValidateScore::AbsoluteError => (
             "levels off",
@@ -230,6 +230,14 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
             "share of the deviance from the mean training counts that is explained; larger is better",
         ),
     }
+}
+
+/// The plain predictor by means.
+const MEAN: &str = "mean";
+
+/// Whether the samples are of more than one group.
+fn several(data: &Dataset) -> bool {
+    data.groups().is_some_and(|groups| groups.names.len() > 1)
 }
 
 /// A table for each target, and what its columns are.
@@ -284,6 +292,16 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
     for score in scores {
         let (name, what) = words(score);
         prose(format!("{name}: {what}"))?;
+    }
+    if several(data) && found.rows.iter().any(|r| r.method == MEAN) {
+        prose(format!(
+            "{MEAN}: {}",
+            if options.targets.is_empty() {
+                "of the feature over all samples left, whatever the groups"
+            } else {
+                "of the training samples of the same group"
+            }
+        ))?;
     }
     let censored = scored_where_exact(found, data);
     if !censored.is_empty() {

@@ -58,6 +58,9 @@ fn intercepts(fit: &Fit, view: &str) -> polyview::Result<Table> {
     if let Some(noise) = &found.noise {
         put("noise", noise);
     }
+    if let Some(sizes) = &found.sizes {
+        put("size", sizes);
+    }
     if let Some(points) = &found.cut_points {
         for l in 0..points.ncols() {
             let name = format!("cut point {}|{}", l + 1, l + 2);

@@ -111,10 +111,11 @@ fn intercepts_of_labels_and_classes_have_no_scale() {
 fn noise_of_times_and_cut_points_of_levels_are_exported() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
-    let (mut t, mut o, mut x) = (
+    let (mut t, mut o, mut x, mut c) = (
         "id,time,event\n".to_owned(),
         "id,q1,q2\n".to_owned(),
         "id,a,b\n".to_owned(),
+        "id,k,l\n".to_owned(),
     );
     for n in 0..60_u32 {
         let u = f64::from((n * 37 + n * n * 5) % 101) / 101.0;
@@ -123,17 +124,18 @@ fn noise_of_times_and_cut_points_of_levels_are_exported() {
         let _ = writeln!(t, "s{n},{:.3},{came}", (2.0 * u).exp() + 0.3 * v);
         let _ = writeln!(o, "s{n},{},{}", 1 + (4.0 * u) as u32, 1 + (4.0 * v) as u32);
         let _ = writeln!(x, "s{n},{u:.3},{:.3}", u + 0.4 * v);
+        let _ = writeln!(c, "s{n},{},{}", (40.0 * u * v) as u32, n % 9);
     }
-    for (name, text) in [("t.csv", t), ("o.csv", o), ("x.csv", x)] {
+    for (name, text) in [("t.csv", t), ("o.csv", o), ("x.csv", x), ("c.csv", c)] {
         put(at, name, text);
     }
     ok(
         at,
-        "fit --model sshiba --view t=t.csv:survival --view o=o.csv:ordinal --view x=x.csv:gaussian -k 2 --max-sweeps 50 --no-settle --out m.pv",
+        "fit --model sshiba --view t=t.csv:survival --view o=o.csv:ordinal --view x=x.csv:gaussian --view c=c.csv:pln -k 2 --max-sweeps 50 --no-settle --out m.pv",
     );
     ok(
         at,
-        "export m.pv --intercepts t=t-b.csv --intercepts o=o-b.csv --intercepts x=x-b.csv",
+        "export m.pv --intercepts t=t-b.csv --intercepts o=o-b.csv --intercepts x=x-b.csv --intercepts c=c-b.csv",
     );
     let (columns, rows) = table(&get(at, "t-b.csv"));
     assert_eq!(columns, ["intercept", "centre", "scale", "noise"]);
@@ -148,6 +150,12 @@ fn noise_of_times_and_cut_points_of_levels_are_exported() {
         // where they lie is what intercepts say
         assert!(points.iter().sum::<f64>().abs() < 1e-9, "{points:?}");
     }
+    let (columns, rows) = table(&get(at, "c-b.csv"));
+    assert_eq!(columns.last().map(String::as_str), Some("size"));
+    assert!(
+        rows.iter().all(|(_, r)| r.last().is_some_and(|r| *r > 0.0)),
+        "{rows:?}"
+    );
     assert_eq!(
         table(&get(at, "x-b.csv")).0,
         ["intercept", "centre", "scale", "noise"]

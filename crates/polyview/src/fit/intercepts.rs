@@ -16,11 +16,15 @@ pub struct InterceptEstimates {
     /// Standard deviations of the noise, rows of the weights × groups that have noise of their own
     /// (else one column): roots of the mean of $1/\tau$ over Gibbs draws, of $1/\mathrm{E}[\tau]$
     /// of each posterior; of limits and times (censored, survival), whose precisions are points, roots of the
-    /// mean of $1/\\tau$. `None` of likelihoods without noise to learn.
+    /// mean of $1/\tau$. `None` of likelihoods without noise to learn.
     pub noise: Option<Mat<f64>>,
     /// Cut points between ordered levels, rows of the weights × (levels − 1), in the unit of the predictors; means
     /// over Gibbs draws. `None` of likelihoods without such levels.
     pub cut_points: Option<Mat<f64>>,
+    /// Sizes of counts, rows of the weights × groups (one column where there are none): of a negative binomial that
+    /// of its law, whose variance is $\mu + \mu^2/r$, of Poisson log-normal counts that of the negative binomial of the same variance,
+    /// $1/(e^{1/\tau} - 1)$; means over Gibbs draws. `None` of other likelihoods.
+    pub sizes: Option<Mat<f64>>,
 }
 
 impl Fit {
@@ -43,6 +47,7 @@ impl Fit {
         let mut mean: Option<Mat<f64>> = None;
         let mut variance: Option<Mat<f64>> = None;
         let mut cut_points: Option<Mat<f64>> = None;
+        let mut sizes: Option<Mat<f64>> = None;
         self.each_part(at, |part| {
             let bias = &part.bias;
             let (rows, groups) = (bias.columns(), bias.per_column());
@@ -59,6 +64,13 @@ impl Fit {
                 let sum = cut_points.get_or_insert_with(|| Mat::zeros(rows, own.len()));
                 for (l, point) in own.iter().enumerate() {
                     sum[(d, l)] += point / count;
+                }
+            }
+            if let Some(own) = part.term.as_sizes() {
+                let groups = part.term.groups().map_or(1, RowGroups::count);
+                let sum = sizes.get_or_insert_with(|| Mat::zeros(rows, groups));
+                for (g, d) in (0..groups).flat_map(|g| (0..rows).map(move |d| (g, d))) {
+                    sum[(d, g)] += own.size(g, d) / count;
                 }
             }
             let Some(noise) = part.term.as_noise() else {
@@ -91,6 +103,7 @@ impl Fit {
         Ok(InterceptEstimates {
             mean: mean.unwrap_or_else(|| Mat::zeros(0, 1)),
             cut_points,
+            sizes,
             noise: variance.map(|v| Mat::from_fn(v.nrows(), v.ncols(), |d, g| v[(d, g)].sqrt())),
         })
     }
