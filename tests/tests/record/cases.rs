@@ -16,7 +16,7 @@ const SWEEPS: usize = 12;
 const LONG: usize = 32;
 
 /// Every likelihood.
-pub const LIKELIHOODS: [&str; 18] = [
+pub const LIKELIHOODS: [&str; 19] = [
     "gaussian",
     "bernoulli",
     "bernoulli-latent",
@@ -35,6 +35,7 @@ pub const LIKELIHOODS: [&str; 18] = [
     "survival",
     "similarity",
     "ordinal-midpoint",
+    "gamma",
 ];
 
 /// What a case is called, and the name of the prior.
@@ -110,6 +111,7 @@ fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat
         let eta = eta[(n, d)];
         match likelihood {
             "gaussian" | "censored" | "survival" => 3.0 + eta + 0.5 * standard_normal(rng),
+            "gamma" => (1.0 + 0.6 * eta + 0.3 * standard_normal(rng)).exp(),
             "rank" | "ordinary-rank" => (eta + 0.5 * standard_normal(rng)).exp(),
             "poisson" | "negative-binomial" | "poisson-log-normal" => {
                 let log = 1.0 + 0.6 * eta + 0.3 * standard_normal(rng);

@@ -232,9 +232,6 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
     }
 }
 
-/// The plain predictor by means.
-const MEAN: &str = "mean";
-
 /// Whether the samples are of more than one group.
 fn several(data: &Dataset) -> bool {
     data.groups().is_some_and(|groups| groups.names.len() > 1)

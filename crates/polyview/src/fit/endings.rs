@@ -168,7 +168,7 @@ impl Fit {
         let own = |(at, view): (usize, &ViewInfo)| {
             let name = &view.name;
             match self.shares_of(at) {
-                Ok(Some([_, regression])) if regression == 0.0 => None,
+                Ok(Some([_, 0.0])) => None,
                 Ok(Some([joint, regression])) => Some(format!(
                     "view '{name}' is predicted by a mixture of the joint fit ({joint:.2}) and a regression on the features of the \
                      other views ({regression:.2})"
