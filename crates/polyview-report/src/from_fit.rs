@@ -252,6 +252,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
         extra: (fit.adjusted_for().into_iter())
             .map(|what| ("Adjusted for".to_owned(), what))
             .chain(explained.map(deviances).unwrap_or_default())
+            .chain(explained.map(similarities).unwrap_or_default())
             .chain(explained.map(adjusted).unwrap_or_default())
             .chain(clusters.map(cluster_sizes))
             .chain(seen_through(fit))
@@ -280,7 +281,7 @@ fn seen_through(fit: &Fit) -> Vec<(String, String)> {
         of(&of_scores, "normal scores"),
         of(
             &similarity,
-            "samples' latent rows, and not of the similarities",
+            "samples' latent rows (that of the similarities is told by itself)",
         ),
     ]
     .into_iter()
@@ -331,6 +332,20 @@ fn adjusted(e: &Explained) -> Vec<(String, String)> {
     (beside.into_iter())
         .chain([("Factors, covariates and offset together", &e.together[..])])
         .flat_map(of)
+        .collect()
+}
+
+/// Similarities explained of the views that are such.
+fn similarities(e: &Explained) -> Vec<(String, String)> {
+    let all = e.views.iter().zip(&e.similarities);
+    all.filter(|(_, share)| share.is_finite())
+        .map(|(v, share)| {
+            let what = format!(
+                "{} explained, each pair once, about the mean of all, by what factors and intercepts alone expect",
+                percent(*share)
+            );
+            (format!("Similarities of {v}"), what)
+        })
         .collect()
 }
 

@@ -217,7 +217,7 @@ impl Composed {
         self.options.is_polished()
     }
     /// The same with what these data say of choices that nobody has made, such as the number of
-    /// levels: to be asked before any of them are left out.
+    /// levels, and with a remark that the data did: to be asked before any of them are left out.
     pub(crate) fn with_data(self, views: &[View]) -> Self {
         let Some(spec) = self.spec() else {
             return self;
@@ -225,14 +225,21 @@ impl Composed {
         let mut spec = spec.clone();
         for view in views {
             let choices = spec.view(view.name());
-            let likelihood = choices.likelihood.clone().with_data(view);
-            if likelihood.options() != choices.likelihood.options() {
-                let choices = ViewChoices {
-                    likelihood,
-                    ..choices
-                };
-                spec = spec.with_view(view.name(), choices);
+            let (likelihood, said) = choices.likelihood.clone().with_data(view);
+            if said.is_empty() {
+                continue;
             }
+            for option in said {
+                let place = likelihood.place_of(view.name(), &option);
+                if !spec.from_data.contains(&place) {
+                    spec.from_data.push(place);
+                }
+            }
+            let choices = ViewChoices {
+                likelihood,
+                ..choices
+            };
+            spec = spec.with_view(view.name(), choices);
         }
         self.with_spec(spec)
     }

@@ -63,6 +63,9 @@ pub fn shares(e: &Explained, view: usize) -> Value {
     for (name, of) in beside(e) {
         out[name] = json!(of[view]);
     }
+    if let Some(share) = finite(e.similarities[view]) {
+        out["similarities"] = json!(share);
+    }
     out
 }
 
@@ -81,11 +84,12 @@ fn asked(e: &Explained) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
     beside(e).filter(|(_, of)| of.iter().any(|x| *x != 0.0))
 }
 
-/// Shares of all factors' data beside those of their predictor: of the deviance, where some views have one, and of
-/// what a fit was adjusted for.
+/// Shares of all factors' data beside those of their predictor: of the deviance, where some views have one, of
+/// similarities themselves, where some are such, and of what a fit was adjusted for.
 pub fn more_columns<'a>(fit: &Fit, e: &'a Explained) -> Vec<(&'static str, &'a [f64])> {
     let deviance = has_deviance(fit).then_some(("deviance", &e.deviance));
-    let all = deviance.into_iter().chain(asked(e));
+    let similarities = has_similarities(fit).then_some(("similarities", &e.similarities));
+    let all = deviance.into_iter().chain(similarities).chain(asked(e));
     all.map(|(name, of)| (name, of.as_slice())).collect()
 }
 
@@ -103,6 +107,11 @@ fn can_deviate(view: &ViewInfo) -> bool {
 /// Whether some views are not numbers, and so have a deviance.
 fn has_deviance(fit: &Fit) -> bool {
     fit.views().iter().any(can_deviate)
+}
+
+/// Whether some views are similarities, of which there is a share beside that of their latent rows.
+fn has_similarities(fit: &Fit) -> bool {
+    (fit.views().iter()).any(|v| v.choices.likelihood.is_similarity())
 }
 
 /// Why views have no deviance that should have one.
@@ -175,7 +184,8 @@ pub fn about_scores(fit: &Fit) -> String {
         )
         + &of(
             &similarity,
-            "samples' latent rows, and not of the similarities themselves",
+            "samples' latent rows, similarities: of the similarities themselves, each pair once, about the mean of all, by \
+             what factors and intercepts alone expect",
         )
 }
 
@@ -193,8 +203,10 @@ pub fn about_groups(fit: &Fit) -> &'static str {
 /// numbers; of all samples, or of those of one group.
 pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<()> {
     let with_deviance = has_deviance(fit);
+    let with_similarities = has_similarities(fit);
     let mut header = vec!["view".to_owned()];
     header.extend(with_deviance.then(|| "deviance".to_owned()));
+    header.extend(with_similarities.then(|| "similarities".to_owned()));
     header.extend(asked(e).map(|(name, _)| name.to_owned()));
     header.push("all".to_owned());
     header.extend((1..=fit.k()).map(|k| k.to_string()));
@@ -205,6 +217,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
         .map(|(i, v)| {
             let mut row = vec![v.name.clone()];
             row.extend(with_deviance.then(|| percent(e.deviance[i])));
+            row.extend(with_similarities.then(|| percent(e.similarities[i])));
             row.extend(asked(e).map(|(_, of)| percent(of[i])));
             row.push(percent(e.total[i]));
             row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));

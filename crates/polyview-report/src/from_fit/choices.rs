@@ -41,9 +41,10 @@ fn of_spec(spec: &ModelSpec) -> Vec<OptionValue> {
 fn untouched(spec: &ModelSpec) -> ModelSpec {
     let preset = models::preset(&spec.model).unwrap_or_default();
     let view = |v: &ViewSpec| {
+        // its options are choices, too
         let of_kind = preset
             .clone()
-            .with_likelihood(&v.name, &v.choices.likelihood);
+            .with_likelihood(&v.name, v.choices.clone().spelled().likelihood);
         let mut choices = of_kind.view(&v.name).spelled();
         choices.likelihood = preset.defaults.likelihood.clone();
         ViewSpec {
@@ -106,6 +107,8 @@ fn join(section: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use polyview_core::{Dataset, Table};
+    use polyview_linalg::Mat;
 
     use super::*;
 
@@ -131,5 +134,40 @@ mod tests {
             ["factors", "model", "views/z/likelihood", "views/z/settle"]
         );
         assert!(by(Origin::Default).contains(&"views/y/scaling".to_owned()));
+    }
+
+    #[test]
+    fn levels_that_were_found_in_the_data_are_no_users() {
+        let table = Table {
+            name: "y".into(),
+            samples: (0..24).map(|n| format!("s{n}")).collect(),
+            features: (0..5).map(|d| format!("f{d}")).collect(),
+            values: Mat::from_fn(24, 5, |n, d| 1.0 + ((n * 7 + d * 3) % 4) as f64),
+            levels: Vec::new(),
+        };
+        let data = Dataset::builder().view(table).build().unwrap();
+        let origin = |fit: &Fit, name: &str| {
+            let found = options(fit).into_iter().find(|o| o.name == name).unwrap();
+            assert_eq!(found.section, "views/y/options/ordinal");
+            (found.value, found.origin)
+        };
+        for (said, levels) in [
+            ("ordinal", ("4".to_owned(), Origin::Guessed)),
+            ("ordinal{levels=4}", ("4".to_owned(), Origin::Chosen)),
+            ("ordinal{levels=5}", ("5".to_owned(), Origin::Chosen)),
+        ] {
+            let likelihood = said.parse::<polyview::Likelihood>().unwrap();
+            let mut spec = models::sshiba(2).with_likelihood("y", likelihood);
+            spec.vb.max_sweeps = 3;
+            let fit = polyview::fit(data.clone(), spec).unwrap();
+            let path = std::env::temp_dir().join(format!("levels-{}.pvf", std::process::id()));
+            fit.save(&path, polyview::Overwrite::Replace).unwrap();
+            let read = Fit::load(&path).unwrap();
+            std::fs::remove_file(&path).unwrap();
+            for fit in [&fit, &read] {
+                assert_eq!(origin(fit, "levels"), levels, "{said}");
+                assert_eq!(origin(fit, "form").1, Origin::Default, "{said}");
+            }
+        }
     }
 }

@@ -205,4 +205,28 @@ mod tests {
         // a quantity of an older model is a kind of its own
         assert_eq!(diagnostic("b", "", 1.0, 1.0).kind(), "b");
     }
+
+    /// What the command says of chains, and what reports mark: 1.05 is the limit itself.
+    #[test]
+    fn chains_have_met_up_to_the_limit_and_not_above_it() {
+        let trouble = |rhat: f64| {
+            let mixing = Mixing {
+                rhat: Some((rhat, "noise precision/genes".into())),
+                size: Some((400.0, "noise precision/genes".into())),
+            };
+            mixing.trouble()
+        };
+        for met in [1.0, 1.049_999, 1.05] {
+            assert_eq!(trouble(met), None, "{met}");
+        }
+        // what is just above is not rounded to the limit
+        for (apart, told) in [(1.050_001, "1.051"), (1.2, "1.200"), (f64::INFINITY, "inf")] {
+            assert_eq!(
+                trouble(apart).unwrap(),
+                format!(
+                    "the chains have not met: R-hat {told} of 'noise precision/genes' (at most 1.05 where they have)"
+                )
+            );
+        }
+    }
 }

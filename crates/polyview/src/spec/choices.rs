@@ -93,6 +93,19 @@ fn compares(species: &str) -> bool {
     matches!(species, "rank" | "ordinary-rank")
 }
 
+impl Likelihood {
+    /// Where one of its options stands in the choices of a view, as
+    /// [`ModelSpec::from_data`](crate::ModelSpec::from_data) tells places.
+    pub(crate) fn place_of(&self, view: &str, option: &str) -> String {
+        let name = self.name();
+        if compares(name) {
+            format!("views/{view}/ranks/{option}")
+        } else {
+            format!("views/{view}/options/{name}/{option}")
+        }
+    }
+}
+
 impl From<ViewChoices> for Written {
     fn from(choices: ViewChoices) -> Self {
         let choices = choices.spelled();

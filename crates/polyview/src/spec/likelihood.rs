@@ -56,18 +56,20 @@ impl Likelihood {
     fn is(&self, asked: impl Fn(Domain) -> bool) -> bool {
         self.domain().is_some_and(asked)
     }
-    /// The same with what these data say where nobody has said it.
-    pub(crate) fn with_data(self, view: &View) -> Self {
+    /// The same with what these data say where nobody has said it, and the names of the options
+    /// that they say.
+    pub(crate) fn with_data(self, view: &View) -> (Self, Vec<String>) {
         let Some(species) = self.species() else {
-            return self;
+            return (self, Vec::new());
         };
         let (before, defaults) = (self.written_out(), species.defaults());
         let after = species.with_data(&before, view);
         if after == before || after.over(&defaults).is_err() {
-            self
-        } else {
-            self.with(after)
+            return (self, Vec::new());
         }
+        let said = after.names().filter(|o| after.text(o) != before.text(o));
+        let said = said.map(str::to_owned).collect();
+        (self.with(after), said)
     }
     /// Words of ordered levels in their order; none where levels are numbers.
     pub fn level_words(&self) -> Vec<String> {

@@ -113,7 +113,8 @@ pub struct ModelSpec {
     /// at its end, tolerances are those of `vb`.
     pub stochastic: StochasticOptions,
     /// Choices that nobody made and that the data decided, by their places:
-    /// `views/diet/likelihood` was guessed. A remark, without any effect.
+    /// `views/diet/likelihood` was guessed, `views/diet/options/ordinal/levels` is the number of
+    /// levels that were found. A remark, without any effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub from_data: Vec<String>,
     /// Views with choices of their own; views without are not listed.

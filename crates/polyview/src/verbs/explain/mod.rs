@@ -1,6 +1,7 @@
 //! Variance explained by view and factor.
 
 mod deviance;
+mod pairs;
 mod posterior;
 mod ranks;
 mod sums;
@@ -81,7 +82,12 @@ use sums::Sums;
 /// Samples that nobody knows the group of are taken together.
 ///
 /// **Similarities** are seen through the latent rows of the samples: $X$ is the linear predictor
-/// of these and the variance that they have about it.
+/// of these and the variance that they have about it. Of the similarities $s$ themselves, of each known
+/// pair of samples once, there is the share $1 - \sum (s - \hat s)^2 / \sum (s - \bar s)^2$,
+/// where $\hat s$ is the product of the rows that factors and intercepts alone expect of the two samples, and $\bar
+/// s$ the mean of all pairs: what latent rows leave the factors by is not explained here either. It is
+/// no number between the shares of the rows and 1: a fit whose rows are explained well and whose similarities
+/// vary by noise explains little of these.
 ///
 /// **Covariates and offsets** have shares of their own, apart from those of the factors: $R^2$ of
 /// all columns of a kind together. What is lost without a factor is then what factors,
@@ -112,6 +118,9 @@ pub struct Explained {
     /// The first feature of which counts are expected that are no finite number, so that the view
     /// has no deviance; one a view.
     pub infinite: Vec<Option<String>>,
+    /// Share of the similarities themselves that the factors explain together, with covariates where
+    /// there are such; one a view, `NaN` in views that are not of similarities.
+    pub similarities: Vec<f64>,
     /// Overlap of the factors $s$, one a view.
     pub shared: Vec<f64>,
     /// Share that the covariates explain alone, one a view; none in a fit without covariates and
@@ -242,7 +251,7 @@ impl Fit {
             let factors = component.apart(component.factors());
             component.take_apart();
             let shares = component.factors.shares().cloned();
-            out.push(factors, component, shares.as_deref());
+            out.push((factors, None), component, shares.as_deref());
         }
         Ok(out)
     }
@@ -274,7 +283,7 @@ impl Fit {
             if let Some(shares) = &z.shares {
                 c.share(shares);
             }
-            let factors = c.apart(&z.moments);
+            let factors = (c.apart(&z.moments), Some(c.apart(c.factors())));
             c.take_apart();
             posterior.push(factors, c, z.shares.as_deref());
         }
@@ -316,6 +325,7 @@ impl Fit {
             total: Vec::with_capacity(given.len()),
             deviance: Vec::with_capacity(given.len()),
             infinite: vec![None; given.len()],
+            similarities: vec![f64::NAN; given.len()],
             shared: Vec::with_capacity(given.len()),
             covariates: Vec::new(),
             offset: Vec::new(),
@@ -330,12 +340,18 @@ impl Fit {
             let kind = posterior.kinds[at];
             if kind.is_similarity() {
                 out.notes.push(format!(
-                    "view '{}': what is explained is the variance of the latent rows of its samples, whose products \
-                     the similarities are, not that of the similarities",
+                    "view '{}': what each factor explains is of the variance of the latent rows of its samples, whose \
+                     products the similarities are; of the similarities themselves there is the share of all factors together",
                     view.name()
                 ));
             }
             let strata = strata.of_view(posterior.by_group[at]);
+            if kind.is_similarity() {
+                let training = posterior.components.iter().all(|c| c.training.is_none());
+                let among = strata.first().map(Vec::as_slice);
+                out.similarities[row] =
+                    pairs::Expected::of(posterior, at).share(view, training, among);
+            }
             let sums = if kind.is_real() {
                 out.deviance.push(f64::NAN);
                 // of limits nobody knows how far they are off

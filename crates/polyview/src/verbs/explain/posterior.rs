@@ -16,6 +16,16 @@ pub(super) struct Draw {
     pub weights: Vec<Mat<f64>>,
 }
 
+/// One component as data see it, its factors known.
+pub(super) struct Seen {
+    /// Factors of the samples.
+    pub factors: RowMoments,
+    /// Factors of the samples of training, where the samples are others.
+    pub training: Option<RowMoments>,
+    /// Parts of the views.
+    pub views: Vec<ComponentView>,
+}
+
 /// What a posterior says of every view.
 #[derive(Default)]
 pub(super) struct Posterior {
@@ -29,18 +39,18 @@ pub(super) struct Posterior {
     /// Whether each view's intercepts are by group of samples.
     pub by_group: Vec<bool>,
     /// Known factors and the views' parts, one a component, where there are
-    /// labels or counts.
-    components: Vec<(RowMoments, Vec<ComponentView>)>,
+    /// labels, counts or similarities.
+    pub components: Vec<Seen>,
     /// What link and noise add, by component and view.
     links: Vec<Vec<Link>>,
 }
 
 impl Posterior {
-    /// Adds a component, with factors of its own or of other samples, which belong to the
-    /// components of a mixture by `shares`.
+    /// Adds a component, with factors of its own or of other samples, those of its own then
+    /// beside them; the samples belong to the components of a mixture by `shares`.
     pub(super) fn push(
         &mut self,
-        factors: Mat<f64>,
+        (factors, training): (Mat<f64>, Option<Mat<f64>>),
         component: Component,
         shares: Option<&Mat<f64>>,
     ) {
@@ -65,8 +75,11 @@ impl Posterior {
         if self.kinds.iter().any(|k| !k.is_real())
             && let Some(draw) = self.draws.last()
         {
-            let known = RowMoments::point(draw.factors.clone());
-            self.components.push((known, parts));
+            self.components.push(Seen {
+                factors: RowMoments::point(draw.factors.clone()),
+                training: training.map(RowMoments::point),
+                views: parts,
+            });
         }
     }
 
@@ -79,8 +92,8 @@ impl Posterior {
     pub(super) fn expected(&self, at: usize, columns: &Range<usize>) -> Expected {
         let samples = self.draws.first().map_or(0, |d| d.factors.nrows());
         let mut out = Expected::new(samples, columns);
-        for (factors, parts) in &self.components {
-            out.add(factors, &parts[at]);
+        for component in &self.components {
+            out.add(&component.factors, &component.views[at]);
         }
         out
     }

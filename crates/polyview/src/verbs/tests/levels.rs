@@ -7,7 +7,7 @@ use polyview_random::{ChaCha8Rng, StreamKey, standard_normal};
 use super::counts::table;
 use crate::CrossValidateScore as Score;
 use crate::verbs::cross_validate::{CrossValidateModel, CrossValidateOptions};
-use crate::{CheckOptions, EngineKind, Fit, ModelSpec, hold_out, metrics, models};
+use crate::{CheckOptions, EngineKind, Fit, Fitting, ModelSpec, hold_out, metrics, models};
 
 const N: usize = 160;
 const D: usize = 12;
@@ -333,4 +333,29 @@ fn levels_that_no_cell_has_are_warned_of() {
     };
     assert!(warned(&[1.0, 2.0, 4.0]));
     assert!(!warned(&[1.0, 2.0, 3.0, 4.0]));
+}
+
+/// The number of levels that was found in the data is no choice of the user, neither when the fit
+/// goes on from a checkpoint nor when another one starts from its choices.
+#[test]
+fn levels_that_were_found_are_said_to_be_of_the_data() {
+    let (data, _) = simulated(5);
+    let place = "views/y/options/ordinal/levels".to_owned();
+    let file = std::env::temp_dir().join(format!("found-levels-{}.pvc", std::process::id()));
+    let mut fitting = Fitting::new(data.clone(), spec("ordinal")).unwrap();
+    fitting.step().unwrap();
+    fitting.save_checkpoint(&file).unwrap();
+    let spoken = |spec: Option<&ModelSpec>| spec.unwrap().from_data.clone();
+    assert_eq!(spoken(fitting.spec()), [place.clone()]);
+    let again = fitting.spec().unwrap().clone();
+    for given in [spec("ordinal"), again] {
+        let mut resumed = Fitting::new(data.clone(), given).unwrap();
+        resumed.resume_from(&file).unwrap();
+        let fit = resumed.finish().unwrap();
+        assert_eq!(spoken(fit.spec()), [place.clone()]);
+    }
+    std::fs::remove_file(&file).unwrap();
+    // of five levels that somebody said nothing is remarked
+    let said = Fitting::new(data, spec("ordinal{levels=5}")).unwrap();
+    assert!(spoken(said.spec()).is_empty());
 }

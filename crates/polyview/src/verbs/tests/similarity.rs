@@ -314,3 +314,85 @@ fn what_are_no_similarities_is_refused_with_the_mend() {
         .to_string();
     assert!(said.contains("compares all samples"), "{said}");
 }
+
+/// The share of the similarities that factors explain, by the definition: of pairs in training, in a
+/// group of it and of new samples.
+#[test]
+fn shares_of_similarities_are_those_of_pairs() {
+    let (data, new) = simulated(1, 0.2);
+    let fit = fitted(&data);
+    let at = 1;
+    let component = fit.component(0).unwrap();
+    let weights = fit.weights("alike").unwrap().mean;
+    let bias = component.views[at].bias.mean().to_vec();
+    let rows = |z: &Mat<f64>| {
+        let product = z * weights.transpose();
+        Mat::from_fn(z.nrows(), 3, |n, l| product[(n, l)] + bias[l])
+    };
+    let share = |table: &Dataset, own: &Mat<f64>, others: &Mat<f64>, once: bool| {
+        let view = table.view("alike").unwrap();
+        let mut pairs = Vec::new();
+        for n in 0..own.nrows() {
+            for m in 0..if once { n } else { N } {
+                let alike: f64 = (0..3).map(|l| own[(n, l)] * others[(m, l)]).sum();
+                let cell = view.value(n, m).or_else(|| once.then(|| view.value(m, n))?);
+                pairs.extend(cell.map(|s| (s, alike)));
+            }
+        }
+        let mean = pairs.iter().map(|p| p.0).sum::<f64>() / pairs.len() as f64;
+        let of = |f: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(|p| f(p).powi(2)).sum::<f64>();
+        1.0 - of(&|p| p.0 - p.1) / of(&|p| p.0 - mean)
+    };
+    let training = rows(&component.factors().mean().to_owned());
+    let found = fit.explain().unwrap();
+    assert!(found.similarities[0].is_nan() && found.deviance[at].is_nan());
+    let own = share(&data, &training, &training, true);
+    assert!(own > 0.5 && own < 1.0, "{own}");
+    assert!(
+        (found.similarities[at] - own).abs() < 1e-10,
+        "{own} {:?}",
+        found.similarities
+    );
+    let z = fit.project(&new, &ProjectOptions::default()).unwrap();
+    let arrived = share(&new, &rows(&z.mean), &training, false);
+    let found = fit.explain_on(&new).unwrap();
+    assert!(
+        (found.similarities[at] - arrived).abs() < 1e-10,
+        "{arrived} {:?}",
+        found.similarities
+    );
+    assert!(arrived > 0.5, "{arrived}");
+}
+
+/// Rows that follow no factor explain nothing: the share is about zero, whatever the rows themselves say.
+#[test]
+fn noise_is_no_share_of_similarities() {
+    let noise = normal(N, N, 4);
+    let table = Table {
+        name: "alike".into(),
+        samples: ids(0..N),
+        values: Mat::from_fn(N, N, |n, m| {
+            if n == m {
+                f64::NAN
+            } else {
+                3.0 + noise[(n.min(m), n.max(m))]
+            }
+        }),
+        features: ids(0..N),
+        levels: Vec::new(),
+    };
+    let data = Dataset::builder().view(table).build().unwrap();
+    let mut spec = models::sshiba(1).with_likelihood(
+        "alike",
+        "similarity{dimensions=2}"
+            .parse::<crate::Likelihood>()
+            .unwrap(),
+    );
+    spec.vb.max_sweeps = 100;
+    let found = crate::fit(data, spec).unwrap().explain().unwrap();
+    assert!(
+        found.similarities[0].abs() < 0.15,
+        "{:?}",
+        found.similarities
+    );
+}
