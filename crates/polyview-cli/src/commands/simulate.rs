@@ -55,7 +55,18 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
                     ),
                 );
             }
-            if fit.view(v.name())?.1.choices.likelihood.is_survival() {
+            let likelihood = &fit.view(v.name())?.1.choices.likelihood;
+            if likelihood.is_censored() && !likelihood.is_survival() {
+                note(
+                    cli,
+                    format!(
+                        "view '{}': the drawn numbers are exact: where limits lie is no part of the model; --limit of 'polyview fit' \
+                         and of the other commands lays limits on them",
+                        v.name()
+                    ),
+                );
+            }
+            if likelihood.is_survival() {
                 note(
                     cli,
                     format!(

@@ -392,6 +392,14 @@ fn limits_of_detection_are_given_beside_the_numbers() {
             "{verb}"
         );
     }
+    let told = said(
+        dir,
+        "simulate --from l.pv --samples 5 --seed 1 --out-dir drawn",
+    );
+    assert!(
+        told.contains("view 'y': the drawn numbers are exact"),
+        "{told}"
+    );
     // a number for all features, and two
     ok(
         dir,
