@@ -253,6 +253,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
             .map(|what| ("Adjusted for".to_owned(), what))
             .chain(explained.map(deviances).unwrap_or_default())
             .chain(explained.map(similarities).unwrap_or_default())
+            .chain(explained.map(about_zero).unwrap_or_default())
             .chain(explained.map(adjusted).unwrap_or_default())
             .chain(clusters.map(cluster_sizes))
             .chain(seen_through(fit))
@@ -345,6 +346,20 @@ fn similarities(e: &Explained) -> Vec<(String, String)> {
                 percent(*share)
             );
             (format!("Similarities of {v}"), what)
+        })
+        .collect()
+}
+
+/// Squares about zero explained of the views that the fit has no means of.
+fn about_zero(e: &Explained) -> Vec<(String, String)> {
+    let all = e.views.iter().zip(&e.about_zero);
+    all.filter(|(_, share)| share.is_finite())
+        .map(|(v, share)| {
+            let what = format!(
+                "{} explained; variance explained is about each feature's mean, of which the fit has none here",
+                percent(*share)
+            );
+            (format!("Squares of {v} about zero"), what)
         })
         .collect()
 }

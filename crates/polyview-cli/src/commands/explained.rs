@@ -66,6 +66,9 @@ pub fn shares(e: &Explained, view: usize) -> Value {
     if let Some(share) = finite(e.similarities[view]) {
         out["similarities"] = json!(share);
     }
+    if let Some(share) = finite(e.about_zero[view]) {
+        out["about-zero"] = json!(share);
+    }
     out
 }
 
@@ -85,11 +88,13 @@ fn asked(e: &Explained) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
 }
 
 /// Shares of all factors' data beside those of their predictor: of the deviance, where some views have one, of
-/// similarities themselves, where some are such, and of what a fit was adjusted for.
+/// similarities themselves, where some are such, of squares about zero, where a fit has no means, and of what a fit was
+/// adjusted for.
 pub fn more_columns<'a>(fit: &Fit, e: &'a Explained) -> Vec<(&'static str, &'a [f64])> {
     let deviance = has_deviance(fit).then_some(("deviance", &e.deviance));
     let similarities = has_similarities(fit).then_some(("similarities", &e.similarities));
-    let all = deviance.into_iter().chain(similarities).chain(asked(e));
+    let about_zero = has_about_zero(e).then_some(("about zero", &e.about_zero));
+    let all = (deviance.into_iter().chain(similarities).chain(about_zero)).chain(asked(e));
     all.map(|(name, of)| (name, of.as_slice())).collect()
 }
 
@@ -112,6 +117,29 @@ fn has_deviance(fit: &Fit) -> bool {
 /// Whether some views are similarities, of which there is a share beside that of their latent rows.
 fn has_similarities(fit: &Fit) -> bool {
     (fit.views().iter()).any(|v| v.choices.likelihood.is_similarity())
+}
+
+/// Whether some views have no means in the fit, so that its factors explain squares about zero.
+fn has_about_zero(e: &Explained) -> bool {
+    e.about_zero.iter().any(|x| x.is_finite())
+}
+
+/// What to say of views that the fit has no means of; nothing where there are none.
+pub fn about_zero(e: &Explained) -> String {
+    let all = e.views.iter().zip(&e.about_zero);
+    let names: Vec<&str> = all
+        .filter(|(_, share)| share.is_finite())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; of {}: about each feature's mean as everywhere, although the fit has no means of it; 'about zero' is the share of \
+             squares about zero, which is what its factors explain",
+            names.join(", ")
+        )
+    }
 }
 
 /// Why views have no deviance that should have one.
@@ -207,6 +235,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
     let mut header = vec!["view".to_owned()];
     header.extend(with_deviance.then(|| "deviance".to_owned()));
     header.extend(with_similarities.then(|| "similarities".to_owned()));
+    header.extend(has_about_zero(e).then(|| "about zero".to_owned()));
     header.extend(asked(e).map(|(name, _)| name.to_owned()));
     header.push("all".to_owned());
     header.extend((1..=fit.k()).map(|k| k.to_string()));
@@ -218,6 +247,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
             let mut row = vec![v.name.clone()];
             row.extend(with_deviance.then(|| percent(e.deviance[i])));
             row.extend(with_similarities.then(|| percent(e.similarities[i])));
+            row.extend(has_about_zero(e).then(|| percent(e.about_zero[i])));
             row.extend(asked(e).map(|(_, of)| percent(of[i])));
             row.push(percent(e.total[i]));
             row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));

@@ -8,8 +8,8 @@ use polyview_core::{Dataset, excerpt};
 use polyview_io::{IoError, OnDisk};
 
 use super::explained::{
-    GroupShares, about_deviance, about_groups, about_scores, explained_by_group, finite,
-    variance_table,
+    GroupShares, about_deviance, about_groups, about_scores, about_zero, explained_by_group,
+    finite, variance_table,
 };
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
@@ -459,10 +459,11 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
     }
     if let Some(e) = explained {
         let about = format!(
-            "{}{}{}",
+            "{}{}{}{}",
             about_deviance(fit),
             about_scores(fit),
-            about_groups(fit)
+            about_groups(fit),
+            about_zero(&e)
         );
         let about = about.trim_start_matches("; ");
         prose(match about {

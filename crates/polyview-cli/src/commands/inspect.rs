@@ -7,8 +7,8 @@ use polyview::{Finding, Fit, Offset, Selection, ViewInfo};
 use polyview_linalg::Mat;
 
 use super::explained::{
-    GroupShares, about_counts, about_deviance, about_groups, about_scores, explained_by_group,
-    shares, variance_table,
+    GroupShares, about_counts, about_deviance, about_groups, about_scores, about_zero,
+    explained_by_group, shares, variance_table,
 };
 use super::kernel::load_model;
 use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
@@ -210,10 +210,11 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     if let Some(explained) = explained {
         line("")?;
         prose(format!(
-            "variance explained, % (marginal by factor{}{}{})",
+            "variance explained, % (marginal by factor{}{}{}{})",
             about_deviance(&fit),
             about_scores(&fit),
-            about_groups(&fit)
+            about_groups(&fit),
+            about_zero(&explained)
         ))?;
         variance_table(&fit, &explained, None)?;
         about_counts(&fit)?;

@@ -5,6 +5,7 @@ mod pairs;
 mod posterior;
 mod ranks;
 mod sums;
+mod zero;
 
 use std::ops::Range;
 
@@ -89,6 +90,10 @@ use sums::Sums;
 /// no number between the shares of the rows and 1: a fit whose rows are explained well and whose similarities
 /// vary by noise explains little of these.
 ///
+/// **Of numbers that a fit has no means of**, as neither centring nor intercepts take them, factors explain the
+/// squares about zero. Shares about means stay what they are, as in every other view and every $R^2$ of unseen cells, and that
+/// of the squares about zero stands beside them: far apart they say that factors hold the means.
+///
 /// **Covariates and offsets** have shares of their own, apart from those of the factors: $R^2$ of
 /// all columns of a kind together. What is lost without a factor is then what factors,
 /// covariates and offsets together lose, since a factor may well take away what an offset adds
@@ -121,6 +126,9 @@ pub struct Explained {
     /// Share of the similarities themselves that the factors explain together, with covariates where
     /// there are such; one a view, `NaN` in views that are not of similarities.
     pub similarities: Vec<f64>,
+    /// Share of the squares about zero that all factors explain together, one a view: of numbers that the
+    /// fit has no means of, and else `NaN`.
+    pub about_zero: Vec<f64>,
     /// Overlap of the factors $s$, one a view.
     pub shared: Vec<f64>,
     /// Share that the covariates explain alone, one a view; none in a fit without covariates and
@@ -326,6 +334,7 @@ impl Fit {
             deviance: Vec::with_capacity(given.len()),
             infinite: vec![None; given.len()],
             similarities: vec![f64::NAN; given.len()],
+            about_zero: vec![f64::NAN; given.len()],
             shared: Vec::with_capacity(given.len()),
             covariates: Vec::new(),
             offset: Vec::new(),
@@ -355,7 +364,11 @@ impl Fit {
             let sums = if kind.is_real() {
                 out.deviance.push(f64::NAN);
                 // of limits nobody knows how far they are off
-                sums_of(&view.exact(), draws, at, strata)?
+                let exact = view.exact();
+                if zero::has_no_means(&self.views[at], posterior, at) {
+                    out.about_zero[row] = zero::share(&exact, draws, (at, k), strata);
+                }
+                sums_of(&exact, draws, at, strata)?
             } else {
                 let all = [(0..view.n_samples()).collect::<Vec<usize>>()];
                 let (mut own, mut null) = (0.0, 0.0);

@@ -38,6 +38,8 @@ pub(super) struct Posterior {
     pub local: Vec<Vec<Draw>>,
     /// Whether each view's intercepts are by group of samples.
     pub by_group: Vec<bool>,
+    /// Whether each view has intercepts.
+    pub has_intercepts: Vec<bool>,
     /// Known factors and the views' parts, one a component, where there are
     /// labels, counts or similarities.
     pub components: Vec<Seen>,
@@ -70,6 +72,8 @@ impl Posterior {
         let parts = component.views;
         self.kinds = parts.iter().map(|v| v.term.domain()).collect();
         self.by_group = parts.iter().map(|v| v.bias.groups().is_some()).collect();
+        let has_intercepts = |v: &ComponentView| v.bias.is_present() || v.bias.groups().is_some();
+        self.has_intercepts = parts.iter().map(has_intercepts).collect();
         self.links.push(parts.iter().map(Link::of).collect());
         self.draws.push(Draw { factors, weights });
         if self.kinds.iter().any(|k| !k.is_real())

@@ -1,9 +1,9 @@
-use polyview_core::Dataset;
+use polyview_core::{Centring, Dataset};
 use polyview_datasets::Missing;
 use polyview_linalg::Mat;
 
 use super::{cells, gap, gibbs, rebuilt, simulated, table, vb};
-use crate::spec::{EngineKind, GibbsOptions, ModelSpec};
+use crate::spec::{EngineKind, GibbsOptions, Intercepts, ModelSpec};
 use crate::{ErrorKind, Explained, Fit, models};
 
 fn rectangles() -> Vec<Missing> {
@@ -246,4 +246,57 @@ fn shares_of_turned_draws_add_up_to_the_whole() {
             .collect()
     };
     assert_eq!(bits(&fit), bits(&on(3)));
+}
+
+/// Without centring and intercepts factors hold the means, which shares about means do not show: the share of
+/// squares about zero stands beside them, and nowhere else.
+#[test]
+fn squares_about_zero_are_told_where_a_fit_has_no_means() {
+    for holes in rectangles() {
+        let data = simulated(40, 3, holes);
+        let far = data.views().iter().fold(Dataset::builder(), |builder, v| {
+            let mut far = table(&data, v);
+            far.values = Mat::from_fn(40, v.n_features(), |n, d| far.values[(n, d)] + 8.0);
+            builder.view(far)
+        });
+        let data = far.build().unwrap();
+        let with = |centring, intercepts| {
+            let mut spec = super::noise_by_view(3);
+            spec.defaults.centring = centring;
+            spec.intercepts = intercepts;
+            crate::fit(data.clone(), spec).unwrap()
+        };
+        let fit = with(Centring::None, Intercepts::None);
+        let e = fit.explain().unwrap();
+        for m in 0..2 {
+            let (view, c) = (&fit.data().unwrap()[m], fit.component(0).unwrap());
+            let expected = c.factors().mean() * c.views[m].weights.mean().transpose();
+            let (mut off, mut all) = (0.0, 0.0);
+            for n in 0..view.n_samples() {
+                for d in 0..view.n_features() {
+                    if let Some(x) = view.value(n, d) {
+                        off += (x - expected[(n, d)]).powi(2);
+                        all += x * x;
+                    }
+                }
+            }
+            let own = 1.0 - off / all;
+            assert!(own > 0.9, "{own}");
+            assert!(
+                (e.about_zero[m] - own).abs() < 1e-10,
+                "{own} {:?}",
+                e.about_zero
+            );
+            assert!(e.about_zero[m] > e.total[m] + 0.02, "{own} {:?}", e.total);
+            let within = (e.total[m] - by_hand(&fit, m, |_| false)).abs();
+            assert!(within < 1e-10, "{within}");
+        }
+        for (centring, intercepts) in [
+            (Centring::Feature, Intercepts::None),
+            (Centring::None, Intercepts::Learned),
+        ] {
+            let e = with(centring, intercepts).explain().unwrap();
+            assert!(e.about_zero.iter().all(|x| x.is_nan()));
+        }
+    }
 }
