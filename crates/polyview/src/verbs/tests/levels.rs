@@ -340,19 +340,19 @@ fn levels_that_no_cell_has_are_warned_of() {
 #[test]
 fn levels_that_were_found_are_said_to_be_of_the_data() {
     let (data, _) = simulated(5);
-    let place = "views/y/options/ordinal/levels".to_owned();
+    let place = ["views/y/options/ordinal/levels".to_owned()];
     let file = std::env::temp_dir().join(format!("found-levels-{}.pvc", std::process::id()));
     let mut fitting = Fitting::new(data.clone(), spec("ordinal")).unwrap();
     fitting.step().unwrap();
     fitting.save_checkpoint(&file).unwrap();
     let spoken = |spec: Option<&ModelSpec>| spec.unwrap().from_data.clone();
-    assert_eq!(spoken(fitting.spec()), [place.clone()]);
+    assert_eq!(spoken(fitting.spec()), place);
     let again = fitting.spec().unwrap().clone();
     for given in [spec("ordinal"), again] {
         let mut resumed = Fitting::new(data.clone(), given).unwrap();
         resumed.resume_from(&file).unwrap();
         let fit = resumed.finish().unwrap();
-        assert_eq!(spoken(fit.spec()), [place.clone()]);
+        assert_eq!(spoken(fit.spec()), place);
     }
     std::fs::remove_file(&file).unwrap();
     // of five levels that somebody said nothing is remarked
