@@ -111,7 +111,8 @@ impl Table {
         Self::normalised(values, shares, true)
     }
     pub(super) fn moments(&self) -> (f64, f64) {
-        let pairs = || self.values.iter().zip(&self.shares);
+        // what has no share may be too large to be squared
+        let pairs = || (self.values.iter().zip(&self.shares)).filter(|(_, p)| **p > 0.0);
         let mean: f64 = pairs().map(|(x, p)| x * p).sum();
         (mean, pairs().map(|(x, p)| (x - mean).powi(2) * p).sum())
     }
