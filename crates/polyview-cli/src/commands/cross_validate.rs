@@ -223,11 +223,11 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
         ),
         CrossValidateScore::Deviance => (
             "deviance",
-            "mean Poisson deviance of a count; smaller is better",
+            "mean deviance of a count (Poisson) or of a number above 0 (gamma); smaller is better",
         ),
         CrossValidateScore::DevianceExplained => (
             "explained",
-            "share of the deviance from the mean training counts that is explained; larger is better",
+            "share of the deviance from the training means that is explained; larger is better",
         ),
     }
 }

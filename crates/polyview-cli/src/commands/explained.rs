@@ -182,7 +182,10 @@ pub fn about_counts(fit: &Fit) -> Outcome<()> {
 
 /// What to say of the column of deviances; nothing where there is none.
 pub fn about_deviance(fit: &Fit) -> &'static str {
-    if has_deviance(fit) {
+    let positive = |v: &ViewInfo| v.choices.likelihood.is_positive();
+    if has_deviance(fit) && fit.views().iter().any(positive) {
+        "; of labels, counts and numbers above 0: of their linear predictor, deviance: of the data"
+    } else if has_deviance(fit) {
         "; of labels and counts: of their linear predictor, deviance: of the data"
     } else {
         ""

@@ -59,6 +59,12 @@ fn numbers_above_0_go_through_the_verbs() {
             "predict m.pv --view x=x.csv --target y --out p.csv --force",
         );
     }
+    let told = ok(f, "inspect m.pv");
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("numbers above 0: of their linear predictor"),
+        "{told}"
+    );
     let found = ok(
         f,
         "cross-validate --model mofa --view y=y.csv:gamma --view x=x.csv -k 2 --folds 2",

@@ -419,6 +419,34 @@ mod tests {
         assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
     }
 
+    /// A feature three quarters of which lie below a limit has the scale of all of it, its neighbour, which is exact,
+    /// that of its values.
+    #[test]
+    fn limits_are_no_values() {
+        let z = |n: usize| polyview_special::normal_quantile((n as f64 + 0.5) / 400.0);
+        let limit = 7.0 + 2.0 * z(300);
+        let known = |n: usize| 7.0 + 2.0 * z(n);
+        let values = Mat::from_fn(400, 2, |n, d| {
+            if d == 0 {
+                known(n).max(limit)
+            } else {
+                known(n)
+            }
+        });
+        let ends = Mat::from_fn(400, 2, |n, d| {
+            let below = d == 0 && n < 300;
+            if below { f64::NEG_INFINITY } else { f64::NAN }
+        });
+        let features = ["limited", "exact"].map(str::to_owned).to_vec();
+        let view = View::new_unchecked("x".into(), features, values, Mask::Complete, Vec::new());
+        let view = view.with_ends(ends).unwrap();
+        let found = Scaling::learn(&view, Centring::Feature, FeatureScaling::Feature);
+        for d in 0..2 {
+            assert!((found.scale[d] - 2.0).abs() < 0.03, "{:?}", found.scale);
+            assert!((found.offset[d] - 7.0).abs() < 0.03, "{:?}", found.offset);
+        }
+    }
+
     /// Spreads do not underflow: a view of tiny numbers is scaled as one of others.
     #[test]
     fn scales_go_with_the_unit() {

@@ -138,9 +138,9 @@ pub enum CrossValidateScore {
     Coverage,
     /// Mean log density of a cell, nats.
     LogDensity,
-    /// Mean Poisson deviance of counts.
+    /// Mean Poisson deviance of counts, or gamma deviance of numbers above 0.
     Deviance,
-    /// Share of the deviance from the features' mean training counts that is explained.
+    /// Share of the deviance from the features' training means that is explained.
     DevianceExplained,
 }
 
