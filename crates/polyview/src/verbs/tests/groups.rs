@@ -298,3 +298,28 @@ fn values_are_held_against_those_of_their_group() {
         );
     }
 }
+
+/// Chains are judged by the noise of groups as they are by that of all samples.
+#[test]
+fn noise_by_group_is_among_what_chains_are_judged_by() {
+    let mut rng = StreamKey::new(9).rng();
+    let mut values = predictor();
+    for d in 0..D {
+        for x in values.col_as_slice_mut(d) {
+            *x += 0.3 * standard_normal(&mut rng);
+        }
+    }
+    for by_group in [false, true] {
+        let mut spec = models::mofa(1);
+        spec.groups.noise = by_group;
+        spec.engine = crate::EngineKind::Gibbs;
+        (spec.gibbs.warm_up, spec.gibbs.sweeps) = (5, 20);
+        let fit = crate::fit(dataset(values.clone()), spec).unwrap();
+        let noise = |d: &&crate::Diagnostic| d.quantity == "noise precision/y";
+        assert_eq!(
+            fit.record().diagnostics.iter().filter(noise).count(),
+            1,
+            "{by_group}"
+        );
+    }
+}
