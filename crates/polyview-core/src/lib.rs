@@ -73,7 +73,7 @@ pub use model::{
     PatternGrams, PatternTable, PrecisionView, Predictor, Role, RotationSide, RotationTerm, Rounds,
     RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Side,
     Sizes, Stamp, State, StateArray, StateReader, Stateful, Tangents, ViewShape, ViewTerm,
-    column_block, own_column_block,
+    column_block, noise_precisions, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 pub use species::{

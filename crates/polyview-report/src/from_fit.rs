@@ -117,7 +117,9 @@ impl Report {
                 Ok(HeldOut {
                     view: h.view.clone(),
                     r2: (!h.kind.is_label() && h.r2.is_finite()).then_some(h.r2),
-                    deviance_explained: (h.kind.is_count() || h.kind.is_positive())
+                    deviance_explained: h
+                        .kind
+                        .has_deviance()
                         .then_some(h.deviance_explained)
                         .filter(|d| d.is_finite()),
                     cells: held_out_cells(fit.view(&h.view)?.1, h),

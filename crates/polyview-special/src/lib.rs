@@ -35,7 +35,7 @@
 //! | error function | [`erf()`], [`erfc()`], [`erfcx()`] |
 //! | logistic | [`sigmoid`], [`log_sigmoid`], [`softplus`], [`log1mexp`], [`log_sum_exp`], [`jaakkola_lambda`] |
 //! | normal | [`normal_pdf`], [`ln_normal_pdf`], [`normal_cdf`], [`ln_normal_cdf`], [`normal_quantile`], [`mills_ratio`], [`inverse_mills`] |
-//! | truncated normal | [`ln_interval_probability`], [`truncated_normal_moments`], [`TruncatedMoments`] |
+//! | truncated normal | [`ln_interval_probability`], [`truncated_normal_moments`], [`TruncatedMoments`], [`LimitedNormal`] |
 //! | Bessel $K$ | [`ln_bessel_k`], [`ln_bessel_k_scaled`], [`bessel_k_scaled`], [`bessel_k_ratio`] |
 //! | distributions | [`gig_moments`], [`GigMoments`], module [`gamma`] |
 //! | quadrature | [`GaussHermite`], [`Expectation`] of a function with its derivative ([`Real`], [`Dual`]) |
@@ -71,7 +71,7 @@ pub use hermite::GaussHermite;
 pub use incomplete::{beta_i, gamma_q};
 pub use logistic::{jaakkola_lambda, log_sigmoid, log_sum_exp, log1mexp, sigmoid, softplus};
 pub use normal::{
-    TruncatedMoments, inverse_mills, ln_interval_probability, ln_normal_cdf, ln_normal_pdf,
-    mills_ratio, normal_cdf, normal_pdf, normal_quantile, truncated_normal_moments,
+    LimitedNormal, TruncatedMoments, inverse_mills, ln_interval_probability, ln_normal_cdf,
+    ln_normal_pdf, mills_ratio, normal_cdf, normal_pdf, normal_quantile, truncated_normal_moments,
 };
 pub use real::{Dual, Real};

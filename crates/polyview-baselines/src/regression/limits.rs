@@ -1,7 +1,7 @@
 //! Numbers of which limits may be all that is known.
 
 use polyview_linalg::{Mat, MatRef, cross};
-use polyview_special::{ln_interval_probability, ln_normal_pdf};
+use polyview_special::LimitedNormal;
 
 use super::descent::{INTERCEPT, TOLERANCE, least_loss};
 use super::{Kind, Reduced, Regression, place, rows, scores, splits};
@@ -191,33 +191,10 @@ fn unpacked(b: &[f64]) -> (Mat<f64>, f64) {
 }
 
 /// Minus the log likelihood of a cell, and its slopes in $\theta$ and in the predictor, both in standard deviations of the noise.
-fn loss((lower, upper): (f64, f64), theta: f64, score: f64) -> (f64, f64, f64) {
-    if lower == upper {
-        let residual = theta * lower - score;
-        let value = 0.5 * residual * residual - theta.ln() + HALF_LN_TWO_PI;
-        return (value, lower * residual - theta.recip(), -residual);
-    }
-    let (a, b) = (theta * lower - score, theta * upper - score);
-    let ln_mass = ln_interval_probability(a, b);
-    // densities at the ends as shares of what is between them
-    let at = |x: f64, z: f64| {
-        if x.is_finite() {
-            (ln_normal_pdf(z) - ln_mass).exp()
-        } else {
-            0.0
-        }
-    };
-    let (of_a, of_b) = (at(lower, a), at(upper, b));
-    let times = |x: f64, density: f64| if x.is_finite() { x * density } else { 0.0 };
-    (
-        -ln_mass,
-        times(lower, of_a) - times(upper, of_b),
-        of_b - of_a,
-    )
+fn loss(cell: (f64, f64), theta: f64, score: f64) -> (f64, f64, f64) {
+    let LimitedNormal { value, slope, .. } = LimitedNormal::of(cell, (score, theta));
+    (-value, -slope[1], -slope[0])
 }
-
-/// $\tfrac12\ln 2\pi$.
-const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_8;
 
 /// Intercept, coefficients and $\theta$ of one penalty.
 fn fitted(x: MatRef<'_, f64>, cells: &[(f64, f64)], penalty: f64, start: Vec<f64>) -> Vec<f64> {

@@ -111,4 +111,10 @@ fn what_is_not_above_0_is_named() {
         2,
     );
     assert!(err.contains("positive number"), "{err}");
+    let err = fails(
+        f,
+        "fit --model mofa --view y=y.csv:gamma{shape=1e9} -k 1 --out m.pv",
+        2,
+    );
+    assert!(err.contains("from 0.01 to 1000000"), "{err}");
 }

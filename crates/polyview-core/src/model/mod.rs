@@ -26,5 +26,5 @@ pub use traits::{
     Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
     Equations, Exposure, Identified, Intercepts, Link, MixtureComponents, Noise, NoiseScope,
     Objective, RotationSide, RotationTerm, Rounds, RowBlock, RowContext, SAMPLE_BLOCK, ScalePrior,
-    Side, Sizes, Tangents, ViewShape, ViewTerm, column_block, own_column_block,
+    Side, Sizes, Tangents, ViewShape, ViewTerm, column_block, noise_precisions, own_column_block,
 };

@@ -2,7 +2,7 @@
 
 use hdf5_pure::{FileBuilder, GroupBuilder};
 use polyview::{ComponentView, Fit, ViewInfo};
-use polyview_core::{Groups, RowGroups};
+use polyview_core::{Groups, RowGroups, noise_precisions};
 
 use super::OWN;
 use super::source::Source;
@@ -199,10 +199,8 @@ fn factors(fit: &Fit) -> Result<Option<Vec<Vec<f64>>>> {
 /// Noise precisions of a view: none, those of all samples, or those of each
 /// group.
 fn noise_of(view: &ComponentView) -> Vec<Noise> {
-    let groups = view.term.groups().map_or(1, RowGroups::count);
-    (0..groups)
-        .filter_map(|g| view.term.as_noise()?.of_group(g))
-        .map(|noise| [noise.shape().to_vec(), noise.mean().to_vec()])
+    let all = noise_precisions(view.term.as_ref()).into_iter();
+    all.map(|noise| [noise.shape().to_vec(), noise.mean().to_vec()])
         .collect()
 }
 

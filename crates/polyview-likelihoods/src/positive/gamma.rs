@@ -17,7 +17,7 @@ const NEEDS: &str = "a number above 0";
 const LARGEST_EXPONENT: f64 = 700.0;
 
 /// Shapes are kept in this range: spreads of ten times the mean to a thousandth of it.
-const RANGE: (f64, f64) = (1e-2, 1e6);
+pub(super) const RANGE: (f64, f64) = (1e-2, 1e6);
 
 /// Numbers above 0 with mean $e^\eta$ and variance $e^{2\eta}/a$, one shape a for each feature.
 ///
@@ -63,7 +63,7 @@ impl Gamma {
         self.prediction = prediction;
         self
     }
-    /// The same with a known shape of every feature, a positive number: nothing is learnt.
+    /// The same with a known shape of every feature, kept between .01 and $10^6$: nothing is learnt.
     pub fn with_shape(mut self, shape: f64) -> Self {
         self.known = Some(shape.clamp(RANGE.0, RANGE.1));
         self

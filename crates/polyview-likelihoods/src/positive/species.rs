@@ -7,6 +7,7 @@ use polyview_core::{
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Gamma;
+use super::gamma::RANGE;
 use crate::learnt::{Learnt, proper};
 use crate::scalar::Expected;
 
@@ -35,8 +36,8 @@ impl Default for Choices {
     }
 }
 
-/// Whether the numbers of a table are above 0, not all of them whole, and skewed: the largest is
-/// farther above the median of all, as a ratio, than these could be of numbers about one mean.
+/// Whether the numbers of a table are above 0, not all of them whole, and skewed: the largest is more
+/// than five times the median of all.
 fn is_skewed(table: &ViewTable) -> bool {
     /// Largest over median number.
     const SKEWED: f64 = 5.0;
@@ -81,7 +82,17 @@ impl LikelihoodSpecies for GammaSpecies {
     fn check(&self, options: &Options) -> Result<(), OptionError> {
         let choices: Choices = options.read()?;
         proper(choices.prior)?;
-        choices.shape.check("shape")
+        choices.shape.check("shape")?;
+        match choices.shape {
+            Learnt::Known(shape) if !(RANGE.0..=RANGE.1).contains(&shape) => {
+                Err(OptionError::Value {
+                    option: "shape".to_owned(),
+                    value: shape.to_string(),
+                    needs: format!("it must be from {} to {}", RANGE.0, RANGE.1),
+                })
+            }
+            _ => Ok(()),
+        }
     }
     fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
         match way {

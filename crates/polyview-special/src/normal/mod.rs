@@ -3,11 +3,13 @@
 
 mod half_line;
 mod interval;
+mod limited;
 mod narrow;
 mod quantile;
 mod truncated;
 
 pub use interval::ln_interval_probability;
+pub use limited::LimitedNormal;
 pub use quantile::normal_quantile;
 pub use truncated::{TruncatedMoments, truncated_normal_moments};
 

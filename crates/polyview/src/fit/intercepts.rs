@@ -75,7 +75,7 @@ impl Fit {
             }
             let Some(noise) = part.term.as_noise() else {
                 // precisions of its own, one for each column
-                if part.term.domain().is_real() && self.views[at].choices.likelihood.is_censored() {
+                if part.term.domain().is_censored() {
                     let sum = variance.get_or_insert_with(|| Mat::zeros(rows, 1));
                     for d in 0..rows {
                         sum[(d, 0)] += part.term.link(None, d, 0.0).variance / count;

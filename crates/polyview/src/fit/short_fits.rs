@@ -171,7 +171,7 @@ fn score_of(choices: &ViewChoices) -> CrossValidateScore {
     match domain {
         d if d.is_label() => CrossValidateScore::LogLoss,
         d if d.is_ordered() => CrossValidateScore::RankedProbability,
-        d if d.is_count() || d.is_positive() => CrossValidateScore::DevianceExplained,
+        d if d.has_deviance() => CrossValidateScore::DevianceExplained,
         _ => CrossValidateScore::R2,
     }
 }

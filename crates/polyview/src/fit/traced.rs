@@ -2,7 +2,7 @@
 //! of the factors and every numbering of components: what convergence is judged
 //! by.
 
-use polyview_core::{Gammas, Identified, Predictor, RowGroups, View};
+use polyview_core::{Identified, Predictor, RowGroups, View, noise_precisions};
 use polyview_infer::{Model, ViewPart};
 
 /// Cells of a view whose linear predictor is followed.
@@ -74,7 +74,10 @@ pub(super) fn quantities(model: &Model) -> Vec<Quantity> {
     }
     for (view, part) in model.views.iter().enumerate() {
         out.push(Quantity::Weights(view));
-        if noise_of(part).iter().any(|n| !n.is_empty()) {
+        if noise_precisions(part.term.as_ref())
+            .iter()
+            .any(|n| !n.is_empty())
+        {
             out.push(Quantity::Noise(view));
         }
         if part.term.as_sizes().is_some() {
@@ -134,7 +137,7 @@ pub(super) fn values(model: &Model, quantities: &[Quantity]) -> Vec<f64> {
             w.squared_norm_l2().sqrt()
         }
         Quantity::Noise(v) => {
-            let all = noise_of(&model.views[v]).into_iter();
+            let all = noise_precisions(model.views[v].term.as_ref()).into_iter();
             geometric(&mut all.flat_map(|noise| noise.mean().iter().map(|x| x.ln())))
         }
         Quantity::Size(v) => {
@@ -153,14 +156,6 @@ pub(super) fn values(model: &Model, quantities: &[Quantity]) -> Vec<f64> {
         } => predictor(model, &model.views[view], (sample, column), &centre),
     };
     quantities.iter().map(value).collect()
-}
-
-/// Noise precisions of a view, those of each group where groups have their own.
-fn noise_of(part: &ViewPart) -> Vec<&Gammas> {
-    let groups = part.term.groups().map_or(1, RowGroups::count);
-    (0..groups)
-        .filter_map(|g| part.term.as_noise()?.of_group(g))
-        .collect()
 }
 
 /// The linear predictor at a cell, as far as the data see it: about the mean of

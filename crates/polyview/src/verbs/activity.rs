@@ -168,7 +168,7 @@ impl Fit {
                     .map(|d| part.link_variance(d))
                     .collect();
                 let domain = part.term.domain();
-                if domain.is_count() || domain.is_positive() || domain.is_probability() {
+                if domain.counts_features_alike() {
                     count_alike(&mut w, &mut link, &spread);
                 }
                 let w = gram(w.as_ref());

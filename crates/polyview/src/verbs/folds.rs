@@ -33,6 +33,19 @@ pub(super) fn folds_by_name(
     Ok(out)
 }
 
+/// Folds by the order in which samples meet them: equal where the samples are parted in the same way.
+pub(super) fn numbered_anew(folds: &[usize]) -> Vec<usize> {
+    let mut number: Vec<Option<usize>> = vec![None; folds.iter().max().map_or(0, |f| f + 1)];
+    let mut next = 0;
+    let mut of = |fold: usize| {
+        *number[fold].get_or_insert_with(|| {
+            next += 1;
+            next - 1
+        })
+    };
+    folds.iter().map(|f| of(*f)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

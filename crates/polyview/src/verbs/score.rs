@@ -243,9 +243,7 @@ impl Fit {
             predict_cells(&laws, kind, &mut cells);
             let score = self.score(at, kind, &cells, training);
             let score = match kind {
-                kind if kind.is_count() || kind.is_positive() => {
-                    counts_scored(score, &cells, training)
-                }
+                kind if kind.has_deviance() => counts_scored(score, &cells, training),
                 kind if kind.is_label() => labels_scored(score, &cells),
                 kind if kind.is_ordered() => levels_scored(score, &cells),
                 _ => score,

@@ -45,6 +45,14 @@ pub trait Noise {
     fn update(&mut self, columns: Range<usize>, p: &Predictor<'_>) -> Result<(), NumericError>;
 }
 
+/// Noise precisions of a term: those of each group of samples, or those of all; none where none are learnt.
+pub fn noise_precisions(term: &dyn ViewTerm) -> Vec<&Gammas> {
+    let groups = term.groups().map_or(1, RowGroups::count);
+    (0..groups)
+        .filter_map(|g| term.as_noise()?.of_group(g))
+        .collect()
+}
+
 /// Local variables that depend on the factors, so that factors of given samples take
 /// several rounds ([`ViewTerm::as_rounds`], spec/sshiba 4.1).
 pub trait Rounds {

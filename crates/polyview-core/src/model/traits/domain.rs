@@ -152,6 +152,15 @@ impl Domain {
     pub fn is_ordered(self) -> bool {
         self == Self::LEVELS
     }
+    /// Whether the deviance says how far a mean is off a datum: of counts, successes among them, and of numbers above 0.
+    pub fn has_deviance(self) -> bool {
+        self.is_count() || self.is_positive()
+    }
+    /// Whether predictors have no unit of the data and features count alike in shares of variance, as a link adds to each
+    /// predictor what the datum varies by: labels of a column each, counts, numbers above 0 and ordered levels. Classes are one feature.
+    pub fn counts_features_alike(self) -> bool {
+        self.has_deviance() || self.is_probability() || self.is_ordered()
+    }
     /// Whether the data are whole numbers: counts or ordered levels, whose laws have steps.
     pub fn is_whole(self) -> bool {
         self.is_count() || self.is_ordered()
@@ -261,5 +270,20 @@ mod tests {
         }
         assert!(Domain::SUCCESSES.has_trials() && !exposed.has_trials());
         assert!(Domain::CLASSES.has_classes() && !Domain::LEVELS.has_classes());
+        let of = |asked: fn(Domain) -> bool| -> Vec<&str> {
+            let those = all.iter().filter(|(domain, _)| asked(*domain));
+            those.map(|(_, word)| *word).collect()
+        };
+        let with_deviance = ["count", "successes", "exposed-count", "positive"];
+        assert_eq!(of(Domain::has_deviance), with_deviance);
+        let alike = [
+            "count",
+            "successes",
+            "exposed-count",
+            "probability",
+            "levels",
+            "positive",
+        ];
+        assert_eq!(of(Domain::counts_features_alike), alike);
     }
 }

@@ -28,6 +28,7 @@ pub use augmented::Augmented;
 pub use blocks::{SAMPLE_BLOCK, column_block, own_column_block};
 pub use capabilities::{
     ByComponent, ByGroup, Capabilities, Conditioned, CoupledRows, Noise, Rounds, Sizes,
+    noise_precisions,
 };
 pub use domain::{Domain, Exposure};
 pub use equations::Equations;

@@ -76,7 +76,7 @@ fn of_model(found: &HeldOut) -> Vec<Scored> {
     } else {
         out.push((Score::LogDensity, found.log_density, cells));
     }
-    if found.kind.is_count() || found.kind.is_positive() {
+    if found.kind.has_deviance() {
         out.push((Score::DevianceExplained, found.deviance_explained, cells));
     }
     out
@@ -142,7 +142,7 @@ impl<'a> Cells<'a> {
     /// What is left, classes one column each, successes as shares, counts and numbers above 0 as they
     /// are.
     fn shares(&self) -> Mat<f64> {
-        if (self.kind.is_count() && !self.kind.has_trials()) || self.kind.is_positive() {
+        if self.kind.has_deviance() && !self.kind.has_trials() {
             return self.left.to_values_with_nan();
         }
         columns(self.left, self.kind)
@@ -223,7 +223,11 @@ impl<'a> Cells<'a> {
         } else if self.kind.has_trials() {
             f64::NAN
         } else if self.kind.is_positive() {
-            self.by_logarithms()
+            // normal laws of logarithms, densities of the numbers themselves
+            let ln = |x: f64| (x.ln(), -x.ln());
+            self.by_normal_laws(&columns(self.left, self.kind), ln)
+        } else if !self.kind.is_count() {
+            self.by_normal_laws(&shares, |x| (x, 0.0))
         } else {
             let squares = Mat::from_fn(shares.nrows(), shares.ncols(), |n, d| {
                 (shares[(n, d)] - centres[d]).powi(2)
@@ -231,11 +235,7 @@ impl<'a> Cells<'a> {
             let variances = means(squares.as_ref());
             let floor = 0.5 / shares.nrows() as f64;
             let ln = |&(n, d): &(usize, usize)| {
-                let (x, v) = (self.value((n, d)), variances[d]);
-                if self.kind.is_count() {
-                    return CountLaw::new(centres[d].max(floor), v).ln_density(x);
-                }
-                -0.5 * ((x - centres[d]).powi(2) / v + (std::f64::consts::TAU * v).ln())
+                CountLaw::new(centres[d].max(floor), variances[d]).ln_density(self.value((n, d)))
             };
             self.places.iter().map(ln).sum()
         };
@@ -258,18 +258,17 @@ impl<'a> Cells<'a> {
         }
         Ok(out)
     }
-    /// Log densities of numbers above 0 by normal laws of the logarithms of their features, summed:
-    /// densities of the numbers themselves.
-    fn by_logarithms(&self) -> f64 {
-        let known = columns(self.left, self.kind);
+    /// Log densities of the hidden cells by a normal law of each feature of what is known, summed; `as_known` turns a cell
+    /// into what is known of it, with the logarithm of the slope of that.
+    fn by_normal_laws(&self, known: &Mat<f64>, as_known: impl Fn(f64) -> (f64, f64)) -> f64 {
         let centres = means(known.as_ref());
         let squares = Mat::from_fn(known.nrows(), known.ncols(), |n, d| {
             (known[(n, d)] - centres[d]).powi(2)
         });
         let variances = means(squares.as_ref());
         let ln = |&(n, d): &(usize, usize)| {
-            let (x, v) = (self.value((n, d)).ln(), variances[d]);
-            -0.5 * ((x - centres[d]).powi(2) / v + (std::f64::consts::TAU * v).ln()) - x
+            let ((x, slope), v) = (as_known(self.value((n, d))), variances[d]);
+            -0.5 * ((x - centres[d]).powi(2) / v + (std::f64::consts::TAU * v).ln()) + slope
         };
         self.places.iter().map(ln).sum()
     }

@@ -3,7 +3,7 @@
 use polyview_core::{DataError, Dataset, Domain, MetadataValues, View};
 use polyview_linalg::Mat;
 
-use super::super::folds::folds_by_name;
+use super::super::folds::{folds_by_name, numbered_anew};
 use super::{CrossValidateModel, CrossValidateOptions};
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
@@ -509,17 +509,4 @@ fn groups(data: &Dataset, column: Option<&str>) -> Result<Option<Vec<usize>>> {
         );
     }
     Ok(Some(out))
-}
-
-/// Folds by the order in which samples meet them: equal where the samples are parted in the same way.
-fn numbered_anew(folds: &[usize]) -> Vec<usize> {
-    let mut number: Vec<Option<usize>> = vec![None; folds.iter().max().map_or(0, |f| f + 1)];
-    let mut next = 0;
-    let mut of = |fold: usize| {
-        *number[fold].get_or_insert_with(|| {
-            next += 1;
-            next - 1
-        })
-    };
-    folds.iter().map(|f| of(*f)).collect()
 }

@@ -334,15 +334,26 @@ fn of_positive(
     target: &Target,
     predicted: &Predicted,
 ) -> std::result::Result<Vec<Scored>, MetricError> {
-    let mean = &predicted.mean;
-    let truth = target.truth(mean);
+    let truth = target.truth(&predicted.mean);
     let known = target.training.to_values_with_nan();
     let null = polyview_baselines::means(known.as_ref());
+    let mut out = of_numbers(target, predicted)?;
+    out.extend(deviances(&truth, &predicted.mean, &null, gamma_unit));
+    Ok(out)
+}
+
+/// Mean deviance by `unit` of what is said of the known cells, and the share of that about the means that is explained.
+fn deviances(
+    truth: &Mat<f64>,
+    mean: &Mat<f64>,
+    null: &[f64],
+    unit: fn(f64, f64) -> f64,
+) -> [Scored; 2] {
     let (mut own, mut of_means, mut count) = (0.0, 0.0, 0usize);
     for d in 0..mean.ncols() {
         for n in (0..mean.nrows()).filter(|&n| !truth[(n, d)].is_nan()) {
-            own += gamma_unit(truth[(n, d)], mean[(n, d)]);
-            of_means += gamma_unit(truth[(n, d)], null[d]);
+            own += unit(truth[(n, d)], mean[(n, d)]);
+            of_means += unit(truth[(n, d)], null[d]);
             count += 1;
         }
     }
@@ -351,10 +362,10 @@ fn of_positive(
     } else {
         f64::NAN
     };
-    let mut out = of_numbers(target, predicted)?;
-    out.push((Score::Deviance, own / count as f64, count));
-    out.push((Score::DevianceExplained, explained, count));
-    Ok(out)
+    [
+        (Score::Deviance, own / count as f64, count),
+        (Score::DevianceExplained, explained, count),
+    ]
 }
 
 fn of_counts(
@@ -363,24 +374,7 @@ fn of_counts(
 ) -> std::result::Result<Vec<Scored>, MetricError> {
     let mean = &predicted.mean;
     let truth = target.truth(mean);
-    let null = target.count_means();
-    let (mut own, mut of_means, mut count) = (0.0, 0.0, 0usize);
-    for d in 0..mean.ncols() {
-        for n in (0..mean.nrows()).filter(|&n| !truth[(n, d)].is_nan()) {
-            own += poisson_unit(truth[(n, d)], mean[(n, d)]);
-            of_means += poisson_unit(truth[(n, d)], null[d]);
-            count += 1;
-        }
-    }
-    let explained = if of_means > 0.0 {
-        1.0 - own / of_means
-    } else {
-        f64::NAN
-    };
-    let mut out = vec![
-        (Score::Deviance, own / count as f64, count),
-        (Score::DevianceExplained, explained, count),
-    ];
+    let mut out = deviances(&truth, mean, &target.count_means(), poisson_unit).to_vec();
     if let Some(sd) = &predicted.sd {
         let flat = |m: &Mat<f64>| -> Vec<f64> {
             (0..m.ncols())
@@ -389,7 +383,7 @@ fn of_counts(
         };
         let (truth, mean, sd) = (flat(&truth), flat(mean), flat(sd));
         let density = metrics::count_log_density(&truth, &mean, &sd)?;
-        out.push((Score::LogDensity, or_nan(density), count));
+        out.push((Score::LogDensity, or_nan(density), out[0].2));
     }
     out.extend(coverage(&truth, predicted)?);
     Ok(out)

@@ -380,8 +380,7 @@ impl Fit {
                             let of = expected.of_samples(view, kind, rows);
                             own += of.0;
                             null += of.1;
-                            let unbounded = kind.is_count() || kind.is_positive();
-                            if unbounded && out.infinite[row].is_none() {
+                            if kind.has_deviance() && out.infinite[row].is_none() {
                                 let column = expected.infinite(rows);
                                 let name = |d: usize| self.views[at].features[d].clone();
                                 out.infinite[row] = column.map(name);
@@ -410,11 +409,7 @@ impl Fit {
                         Some(means) => ranks::rescaled(&latent, draws, means)?,
                         None => (latent, draws),
                     };
-                    if kind.is_count()
-                        || kind.is_positive()
-                        || kind.is_probability()
-                        || kind.is_ordered()
-                    {
+                    if kind.counts_features_alike() {
                         let (latent, draws, link) = sums::alike(&latent, draws, &link, strata)?;
                         sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(all_columns));
                         sums.total += link;

@@ -359,3 +359,20 @@ fn levels_that_were_found_are_said_to_be_of_the_data() {
     let said = Fitting::new(data, spec("ordinal{levels=5}")).unwrap();
     assert!(spoken(said.spec()).is_empty());
 }
+
+/// Where a model has forgotten its data, what factors act in is told from the model, with the same weight of features: levels count
+/// alike there, too, so that noise in one of them hides none of the others.
+#[test]
+fn levels_count_alike_with_data_and_without() {
+    let (data, _) = simulated(5);
+    let mut fit = crate::fit(data, spec("ordinal")).unwrap();
+    let of_data = fit.active(0.01).unwrap();
+    fit.forget_data();
+    let of_model = fit.active(0.01).unwrap();
+    for m in 0..of_data.share.nrows() {
+        for k in 0..of_data.share.ncols() {
+            let (a, b) = (of_data.share[(m, k)], of_model.share[(m, k)]);
+            assert!((a - b).abs() < 0.05, "{m} {k}: {a} {b}");
+        }
+    }
+}
