@@ -7,6 +7,26 @@ const MEMORY: usize = 10;
 /// Most steps.
 const STEPS: usize = 500;
 
+/// As [`minimise`] in the coordinates $x\_i\sqrt{h\_i}$, of which the slopes are compared with `tolerance`: where `curvature`, h, is
+/// nearly that of the function, and no two coordinates bend it together, a few steps are enough.
+pub(crate) fn minimise_along(
+    mut start: Vec<f64>,
+    curvature: &[f64],
+    tolerance: f64,
+    function: impl Fn(&[f64]) -> (f64, Vec<f64>),
+) -> Vec<f64> {
+    let units: Vec<f64> = curvature.iter().map(|h| h.sqrt()).collect();
+    let divided = |of: &[f64]| -> Vec<f64> { of.iter().zip(&units).map(|(x, u)| x / u).collect() };
+    for (x, u) in start.iter_mut().zip(&units) {
+        *x *= u;
+    }
+    let found = minimise(start, tolerance, |z| {
+        let (value, slope) = function(&divided(z));
+        (value, divided(&slope))
+    });
+    divided(&found)
+}
+
 /// Minimises a function that gives value and slope at a point (L-BFGS, Liu and Nocedal 1989, with steps that are halved
 /// until they descend), until no entry of the slope is above `tolerance` in size.
 pub(crate) fn minimise(

@@ -6,7 +6,7 @@ mod squares;
 
 use std::collections::BTreeMap;
 
-use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
+use polyview_linalg::{Mat, MatRef, gram, sym_eigen, thin_qr, times_small};
 
 use crate::error::{finite, same};
 use crate::{BaselineError, Tuning, parts};
@@ -176,7 +176,7 @@ pub fn multinomial_held_out(
     if keep.is_empty() {
         return Err(BaselineError::NothingObserved { what: "classes" });
     }
-    let reduced = Reduced::of(x)?;
+    let reduced = Reduced::along_axes(x)?;
     let y = Mat::from_fn(keep.len(), count, |n, c| {
         f64::from(u8::from(classes[keep[n]] == Some(c)))
     });
@@ -219,7 +219,11 @@ fn by_target(
     tuning.check(x.nrows())?;
     finite("features", x, false)?;
     finite("targets", y, true)?;
-    let reduced = Reduced::of(x)?;
+    let reduced = if kind == Kind::Ridge {
+        Reduced::of(x)?
+    } else {
+        Reduced::along_axes(x)?
+    };
     let path = tuning.path();
     let mut patterns: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for d in 0..y.ncols() {
@@ -283,6 +287,20 @@ impl Reduced {
         let (q, r) = thin_qr(x.transpose().to_owned().as_ref())?;
         Ok(Self {
             x: r.transpose().to_owned(),
+            q: Some(q),
+        })
+    }
+    /// Likewise, turned to the axes of $X^\top X$, along which a loss bends by itself.
+    fn along_axes(x: MatRef<'_, f64>) -> Result<Self, BaselineError> {
+        let Self { x, q } = Self::of(x)?;
+        let (_, axes) = sym_eigen(gram(x.as_ref()).to_mat().as_ref())?;
+        let turned = times_small(x.as_ref(), axes.as_ref());
+        let q = match q {
+            Some(q) => times_small(q.as_ref(), axes.as_ref()),
+            None => axes,
+        };
+        Ok(Self {
+            x: turned,
             q: Some(q),
         })
     }

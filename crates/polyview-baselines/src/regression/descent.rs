@@ -3,7 +3,7 @@
 use polyview_linalg::{Mat, MatRef, cross};
 
 use super::{Kind, place, rows, scores, splits};
-use crate::minimise::minimise;
+use crate::minimise::minimise_along;
 
 /// Penalties in a row that are worse than the best before the rest is given up: what hangs on directions in which features vary
 /// little is found by weak penalties alone, and strong ones are all alike then.
@@ -12,8 +12,9 @@ const PATIENCE: usize = 4;
 /// Penalty of the intercepts of labels and classes: a little, which keeps a label finite that every sample has.
 pub(super) const INTERCEPT: f64 = 1e-3;
 
-/// Entries of the slope that are zero, for each sample.
-pub(super) const TOLERANCE: f64 = 1e-6;
+/// Slopes that are zero, in units in which the curvature is one, by the root of the number of samples: the loss of a sample is then above
+/// its least by half the square of it for each coefficient.
+pub(super) const TOLERANCE: f64 = 1e-7;
 
 /// One label, or all classes, with the penalty of least log loss, and what is said of each sample by the fit
 /// without its fold; each answer starts the next weaker one.
@@ -144,10 +145,45 @@ fn fitted(
         }
         (value, slope)
     };
+    let bend = bends(kind, x, start);
+    let curvature: Vec<f64> = (0..c)
+        .flat_map(|d| (0..=p).map(move |i| (i, d)))
+        .map(|(i, d)| bend[(i, d)] + weight(i))
+        .collect();
     let start: Vec<f64> = (0..c)
         .flat_map(|d| start.col_as_slice(d).to_vec())
         .collect();
-    unpacked(&minimise(start, TOLERANCE * n as f64, function))
+    let tolerance = TOLERANCE * (n as f64).sqrt();
+    unpacked(&minimise_along(start, &curvature, tolerance, function))
+}
+
+/// Second derivatives of the log loss along each coefficient, intercepts first, about these ones: sums of the squares of a feature, each with
+/// the mean variance of what is predicted.
+fn bends(kind: Kind, x: MatRef<'_, f64>, at: &Mat<f64>) -> Mat<f64> {
+    let score = scores(x, at);
+    let n = x.nrows() as f64;
+    let variance = |d: usize| {
+        let of = |n: usize| {
+            let p = if kind == Kind::Multinomial {
+                (score[(n, d)] - ln_sum_exp(&score, n)).exp()
+            } else {
+                logistic_of(score[(n, d)])
+            };
+            p * (1.0 - p)
+        };
+        (0..x.nrows()).map(of).sum::<f64>() / n
+    };
+    let variances: Vec<f64> = (0..at.ncols()).map(variance).collect();
+    let squares = squares_of_columns(x);
+    Mat::from_fn(at.nrows(), at.ncols(), |i, d| {
+        variances[d] * if i == 0 { n } else { squares[i - 1] }
+    })
+}
+
+/// Sums of the squares of each feature.
+pub(super) fn squares_of_columns(x: MatRef<'_, f64>) -> Vec<f64> {
+    let of = |i: usize| (0..x.nrows()).map(|n| x[(n, i)] * x[(n, i)]).sum();
+    (0..x.ncols()).map(of).collect()
 }
 
 pub(super) fn logistic_of(s: f64) -> f64 {

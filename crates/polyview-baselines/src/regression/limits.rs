@@ -3,10 +3,10 @@
 use polyview_linalg::{Mat, MatRef, cross};
 use polyview_special::LimitedNormal;
 
-use super::descent::{INTERCEPT, TOLERANCE, least_loss};
+use super::descent::{INTERCEPT, TOLERANCE, least_loss, squares_of_columns};
 use super::{Kind, Reduced, Regression, place, rows, scores, splits};
 use crate::error::{finite, same};
-use crate::minimise::minimise;
+use crate::minimise::minimise_along;
 use crate::{BaselineError, Tuning};
 
 /// A regression on limits, with what is said of samples that were held out.
@@ -44,7 +44,7 @@ pub fn limited_ridge(
     same("upper limits", lower.ncols(), upper.ncols())?;
     tuning.check(x.nrows())?;
     finite("features", x, false)?;
-    let reduced = Reduced::of(x)?;
+    let reduced = Reduced::along_axes(x)?;
     let (samples, targets) = (lower.nrows(), lower.ncols());
     let mut out = Limited {
         regression: Regression {
@@ -227,7 +227,13 @@ fn fitted(x: MatRef<'_, f64>, cells: &[(f64, f64)], penalty: f64, start: Vec<f64
         }
         (value, slope)
     };
-    minimise(start, TOLERANCE * cells.len() as f64, function)
+    // of exact numbers; limits bend it less
+    let theta = start[p + 1];
+    let mut curvature = vec![cells.len() as f64 + INTERCEPT];
+    curvature.extend(squares_of_columns(x).into_iter().map(|sum| sum + penalty));
+    curvature.push((cells.len() as f64 + 1.0) * (1.0 + theta.powi(-2)));
+    let tolerance = TOLERANCE * (cells.len() as f64).sqrt();
+    minimise_along(start, &curvature, tolerance, function)
 }
 
 /// The inverse standard deviation of noise about these predictors, standardised as the cells are.
@@ -245,7 +251,9 @@ fn sharpness(cells: &[(f64, f64)], said: &[f64]) -> f64 {
         }
         (value, vec![slope])
     };
-    minimise(vec![1.0], TOLERANCE * cells.len() as f64, function)[0]
+    let curvature = [2.0 * cells.len() as f64];
+    let tolerance = TOLERANCE * (cells.len() as f64).sqrt();
+    minimise_along(vec![1.0], &curvature, tolerance, function)[0]
 }
 
 #[cfg(test)]

@@ -1,24 +1,18 @@
 //! Regressions of a view on the features of others, as a way to predict it.
 
-use polyview_baselines::{
-    Design, Tuning, limited_ridge, logistic_held_out, multinomial_held_out, ridge_held_out,
-};
-use polyview_core::{NoiseScope, View};
-use polyview_linalg::{Mat, times_small};
+mod one;
 
-use super::cross_validate::{columns, limits, side_by_side};
-use super::kernel_turn::kernel_turn;
-use super::regressed::{Regressed, Source, known};
+use polyview_linalg::Mat;
+
+use self::one::One;
+use super::laws::Laws;
+use super::regressed::{Regressed, known};
 use crate::error::Result;
 use crate::fit::Fit;
 
 /// Most cells of the columns that a view is regressed on, once for each of its predictors: a penalty costs tens to hundreds of
 /// passes over them.
 const CELLS: usize = 1 << 26;
-
-/// Penalties beside the usual ones where a kernel is among the views: of kernels that see near samples alone a
-/// column varies little.
-const WEAK: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 
 impl Fit {
     /// Why a view is not predicted by a regression on features of the views that are no `targets`; nothing where
@@ -69,147 +63,96 @@ impl Fit {
         (0..self.views.len()).filter(is_source).collect()
     }
 
-    /// The regression of view `at` on the features of all views but `targets` (ridge, logistic or multinomial; penalties of
-    /// least loss on these folds), and the log densities of its cells by the regression without their fold.
+    /// The regression of view `at` on the features of all views but `targets`, and the log densities of its cells by the
+    /// regression without their fold.
+    ///
+    /// Where some of these views have a kernel and others none, one penalty for both is seldom right for either: each
+    /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold.
     pub(super) fn regress(
         &self,
         targets: &[usize],
         at: usize,
         fold_of: &[usize],
     ) -> Result<(Regressed, Mat<f64>)> {
-        let data = self.data()?;
-        let (view, rows) = (&data[at], self.samples.len());
-        let sources = self.sources(targets);
-        let parts: Vec<Mat<f64>> = (sources.iter())
-            .map(|&v| columns(&data[v], self.domain(v)))
-            .collect();
-        let turns: Vec<Option<Mat<f64>>> = (sources.iter().zip(&parts))
-            .map(|(&v, part)| self.turn(v, part))
+        let tried: Vec<One> = (self.kinds(self.sources(targets)).iter())
+            .map(|sources| self.regress_on(sources, at, fold_of))
             .collect::<Result<_>>()?;
-        let turned: Vec<Mat<f64>> = (parts.iter().zip(&turns))
-            .map(|(part, turn)| match turn {
-                Some(turn) => times_small(part.as_ref(), turn.as_ref()),
-                None => part.clone(),
-            })
-            .collect();
-        let x = side_by_side(&turned, rows);
-        let design = Design::learn(x.as_ref())?;
-        let mut x = design.apply(x.as_ref())?;
-        // columns that are turned count as much as they vary, all others alike
-        let mut units = vec![1.0; x.ncols()];
-        let mut first = 0;
-        for (part, turn) in turned.iter().zip(&turns) {
-            for d in first..first + part.ncols() {
-                if turn.is_some() {
-                    units[d] = design.sds()[d];
-                    x.col_as_slice_mut(d)
-                        .iter_mut()
-                        .for_each(|x| *x *= units[d]);
-                }
-            }
-            first += part.ncols();
-        }
-        let mut tuning = Tuning::new(fold_of.to_vec());
-        if turns.iter().any(Option::is_some) {
-            // there are as many columns as samples
-            tuning.penalties.extend(WEAK);
-        }
+        // by one noise, so that numbers are compared by their squares
+        let noise = tried[0].found.noise.clone();
+        let densities: Vec<Mat<f64>> = (tried.iter())
+            .map(|own| self.ln_densities_by(at, &own.held, &noise))
+            .collect::<Result<_>>()?;
+        let of = most_likely(&densities, tried[0].held.ncols());
+        let mut best = merged(tried, &of);
         let domain = self.domain(at);
-        let mut noise = Vec::new();
-        let (fit, held) = if domain.has_classes() {
-            let count = view.levels().len();
-            multinomial_held_out(x.as_ref(), &view.classes(), count, &tuning)?
-        } else if domain.is_label() {
-            let y = columns(view, domain);
-            logistic_held_out(x.as_ref(), y.as_ref(), &tuning)?
-        } else if domain.is_censored() {
-            let [lower, upper] = limits(view);
-            let own = limited_ridge(x.as_ref(), (lower.as_ref(), upper.as_ref()), &tuning)?;
-            noise = own.noise;
-            (own.regression, own.held_out)
+        if !domain.is_label() && !domain.has_classes() && !domain.is_censored() {
+            best.found.noise = self.noise_about(at, &self.data()?[at], &best.held)?;
+        }
+        let densities = self.ln_densities_by(at, &best.held, &best.found.noise)?;
+        Ok((best.found, densities))
+    }
+
+    /// These views, and where some of them have a kernel and others none those that have one and those that have none.
+    fn kinds(&self, sources: Vec<usize>) -> Vec<Vec<usize>> {
+        let (with, without): (Vec<usize>, Vec<usize>) =
+            (sources.iter()).partition(|&&v| self.views[v].kernel.is_some());
+        if with.is_empty() || without.is_empty() {
+            vec![sources]
         } else {
-            let y = columns(view, domain);
-            let (fit, held) = ridge_held_out(x.as_ref(), y.as_ref(), &tuning)?;
-            noise = self.noise_about(at, view, &held)?;
-            (fit, held)
-        };
-        // nothing is known of a target that nobody has
-        let number = |x: f64| if x.is_finite() { x } else { 0.0 };
-        let beta = fit.coefficients();
-        let mut of_view: Vec<Option<Source>> = vec![None; data.len()];
-        let mut first = 0;
-        for ((&v, part), turn) in sources.iter().zip(&parts).zip(&turns) {
-            let place = |d: usize| first + d;
-            let count = turn.as_ref().map_or(part.ncols(), Mat::ncols);
-            let own = Mat::from_fn(count, beta.ncols(), |d, c| {
-                number(beta[(1 + place(d), c)] * units[place(d)] / design.sds()[place(d)])
-            });
-            let (coefficients, means) = match turn {
-                Some(turn) => (times_small(turn.as_ref(), own.as_ref()), known_means(part)),
-                None => (own, (0..count).map(|d| design.means()[place(d)]).collect()),
-            };
-            of_view[v] = Some(Source {
-                coefficients,
-                means,
-                domain: self.domain(v),
-            });
-            first += count;
+            vec![sources, with, without]
         }
-        let found = Regressed {
-            of_view,
-            intercept: (0..beta.ncols()).map(|c| number(beta[(0, c)])).collect(),
-            noise,
-        };
+    }
+
+    /// Log densities of a view's cells where its linear predictors are these.
+    fn ln_densities_by(&self, at: usize, scores: &Mat<f64>, noise: &[f64]) -> Result<Mat<f64>> {
         let mut component = self.component(0)?;
-        let part = known(component.views.swap_remove(at), &held, &found.noise);
-        let laws = super::laws::Laws::new(vec![(part, vec![1.0; rows])], &self.views[at]);
-        Ok((found, laws.ln_densities(view)))
-    }
-
-    /// What the columns of a kernel are multiplied by ([`kernel_turn`]), in the unit in which all together vary as
-    /// much as the features behind it. `None` of other views.
-    fn turn(&self, v: usize, part: &Mat<f64>) -> Result<Option<Mat<f64>>> {
-        let Some(map) = self.views[v].kernel.as_ref().filter(|map| !map.is_random()) else {
-            return Ok(None);
-        };
-        let seen: Vec<usize> = (0..part.nrows())
-            .filter(|&n| part[(n, 0)].is_finite())
-            .collect();
-        let seen = Mat::from_fn(seen.len(), part.ncols(), |i, d| part[(seen[i], d)]);
-        kernel_turn(seen.as_ref(), |total| map.features().len() as f64 / total)
-    }
-
-    /// Mean squares of a view's cells about these predictors, of each feature, or for all alike where they have
-    /// one noise.
-    fn noise_about(&self, at: usize, view: &View, held: &Mat<f64>) -> Result<Vec<f64>> {
-        let component = self.component(0)?;
-        let noise = component.views[at].term.as_noise();
-        let each = noise.is_some_and(|n| n.scope() == NoiseScope::Column);
-        let (mut sums, mut counts) = (Vec::new(), Vec::new());
-        for d in 0..held.ncols() {
-            let squares = (0..held.nrows()).filter_map(|n| {
-                let square = (view.value(n, d)? - held[(n, d)]).powi(2);
-                square.is_finite().then_some(square)
-            });
-            let (sum, count) = squares.fold((0.0, 0.0), |(s, c), x| (s + x, c + 1.0));
-            sums.push(sum);
-            counts.push(count);
-        }
-        let mean = |sum: f64, count: f64| {
-            let variance = if count > 0.0 { sum / count } else { 1.0 };
-            variance.max(1e-12)
-        };
-        let all = mean(sums.iter().sum(), counts.iter().sum());
-        let of = |(s, c): (&f64, &f64)| if each { mean(*s, *c) } else { all };
-        Ok(sums.iter().zip(&counts).map(of).collect())
+        let part = known(component.views.swap_remove(at), scores, noise);
+        let laws = Laws::new(vec![(part, vec![1.0; scores.nrows()])], &self.views[at]);
+        Ok(laws.ln_densities(&self.data()?[at]))
     }
 }
 
-/// Means of the cells of each column that are known.
-fn known_means(of: &Mat<f64>) -> Vec<f64> {
-    let mean = |d: usize| {
-        let known = || of.col_as_slice(d).iter().filter(|x| x.is_finite());
-        known().sum::<f64>() / known().count().max(1) as f64
+/// For each predictor the place of the densities (samples × features) with the largest sum over the cells that all know, of equal ones
+/// the first; one for all predictors of classes, of which there is one feature.
+fn most_likely(densities: &[Mat<f64>], predictors: usize) -> Vec<usize> {
+    let first = &densities[0];
+    let best = |d: usize| {
+        let known = |n: &usize| densities.iter().all(|own| !own[(*n, d)].is_nan());
+        let cells: Vec<usize> = (0..first.nrows()).filter(known).collect();
+        let sum = |own: &Mat<f64>| cells.iter().map(|&n| own[(n, d)]).sum::<f64>();
+        let sums: Vec<f64> = densities.iter().map(sum).collect();
+        (1..sums.len()).fold(0, |best, i| if sums[i] > sums[best] { i } else { best })
     };
-    (0..of.ncols()).map(mean).collect()
+    let of_feature: Vec<usize> = (0..first.ncols()).map(best).collect();
+    let feature = |c: usize| if first.ncols() == predictors { c } else { 0 };
+    (0..predictors).map(|c| of_feature[feature(c)]).collect()
+}
+
+/// Each predictor by the regression at its place; all are of the views of the first, those of a view that its own does not see
+/// zero.
+fn merged(mut tried: Vec<One>, of: &[usize]) -> One {
+    let others = tried.split_off(1);
+    let mut out = tried.swap_remove(0);
+    for (c, &i) in of.iter().enumerate().filter(|(_, i)| **i > 0) {
+        let own = &others[i - 1];
+        for (to, from) in out.found.of_view.iter_mut().zip(&own.found.of_view) {
+            let Some(to) = to else { continue };
+            for d in 0..to.coefficients.nrows() {
+                let value = from.as_ref().map_or(0.0, |from| from.coefficients[(d, c)]);
+                to.coefficients[(d, c)] = value;
+            }
+        }
+        out.found.intercept[c] = own.found.intercept[c];
+        if let (Some(to), Some(from)) = (out.found.noise.get_mut(c), own.found.noise.get(c)) {
+            *to = *from;
+        }
+        (out.held.col_as_slice_mut(c)).copy_from_slice(own.held.col_as_slice(c));
+    }
+    // what no predictor is of is not asked of new samples
+    for (v, own) in out.found.of_view.iter_mut().enumerate() {
+        if !(of.iter()).any(|&i| i == 0 || others[i - 1].found.of_view[v].is_some()) {
+            *own = None;
+        }
+    }
+    out
 }

@@ -19,6 +19,7 @@ mod hold_out;
 mod impute;
 mod kernel_features;
 mod kernels;
+mod kinds_of_sources;
 mod labels;
 mod levels;
 mod log_counts;
