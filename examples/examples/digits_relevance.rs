@@ -13,7 +13,8 @@ use std::error::Error;
 use polyview::{Fit, Selection, models};
 use polyview_core::Table;
 use polyview_datasets::{digits_labels, digits_tables};
-use polyview_examples::{dataset, rows};
+use polyview_examples::{dataset, rows, shades};
+use polyview_linalg::Mat;
 use polyview_report::{ViewRelevance, draw_relevance};
 
 const SHAPE: [usize; 2] = [16, 15];
@@ -51,17 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let fit = polyview::fit(data.clone(), spec)?;
 
     let relevance = fit.relevance("pix")?;
-    let mut sorted = relevance.clone();
-    sorted.sort_by(f64::total_cmp);
-    for row in relevance.chunks(SHAPE[1]) {
-        let line: String = row
-            .iter()
-            .map(|r| {
-                let below = sorted.partition_point(|s| s < r);
-                [' ', '.', '+', '#'][4 * below / sorted.len()]
-            })
-            .flat_map(|c| [c, c])
-            .collect();
+    let image = Mat::from_fn(SHAPE[0], SHAPE[1], |i, j| relevance[i * SHAPE[1] + j]);
+    for line in shades(&image) {
         println!("|{line}|");
     }
     let (test_pixels, test_digit) = (rows(&pixels, &test), rows(&digit, &test));

@@ -159,3 +159,15 @@ pub fn means(table: MatRef<'_, f64>) -> Vec<f64> {
     let mean = |d: usize| known(d).sum::<f64>() / known(d).count() as f64;
     (0..table.ncols()).map(mean).collect()
 }
+/// A matrix as lines of signs, two for each entry: blank for the quarter of the entries that are least, then ever darker.
+pub fn shades(image: &Mat<f64>) -> Vec<String> {
+    let entries = |i: usize| (0..image.ncols()).map(move |j| image[(i, j)]);
+    let mut sorted: Vec<f64> = (0..image.nrows()).flat_map(entries).collect();
+    sorted.sort_by(f64::total_cmp);
+    let sign = |x: f64| {
+        let below = sorted.partition_point(|s| *s < x);
+        [' ', '.', '+', '#'][4 * below / sorted.len()]
+    };
+    let line = |i: usize| entries(i).flat_map(|x| [sign(x); 2]).collect();
+    (0..image.nrows()).map(line).collect()
+}

@@ -1,10 +1,13 @@
-//! Published tables of SSHIBA and of the rank-likelihood paper beside ours, from data that are at hand.
+//! Published tables of SSHIBA, of the thesis of its kernels and of the rank-likelihood paper beside ours, from data that are at hand.
 //!
 //! ```text
 //! cargo run --release -p polyview-benches -- table sshiba-7 --data YEAST
 //! cargo run --release -p polyview-benches -- table sshiba-9 --data YEAST
 //! cargo run --release -p polyview-benches -- table labels --data SETS
 //! cargo run --release -p polyview-benches -- table classes --data SETS
+//! cargo run --release -p polyview-benches -- table thesis-9 --data SETS
+//! cargo run --release -p polyview-benches -- table thesis-11 --data SETS
+//! cargo run --release -p polyview-benches -- table thesis-12 --data SETS
 //! cargo run --release -p polyview-benches -- table rank-2 --data DIGITS
 //! cargo run --release -p polyview-benches -- table rank-4 --data EXPRESSION
 //! ```
@@ -12,7 +15,8 @@
 //! `YEAST` holds `train_features.csv`, `train_labels.csv`, `test_features.csv`
 //! and `test_labels.csv`; `SETS` holds folders `yeast`, `emotions` and `flags` of
 //! that form and `cll`, or `breast-tcga`, `mfeat`, `landsat`, `tb-hiv` and
-//! `nutrimouse` (`judged/sets.rs`). `DIGITS` holds
+//! `nutrimouse` (`judged/sets.rs`), and of the thesis `mtr` (`atp1d_features.csv`,
+//! `atp1d_labels.csv` and so on) and `landsat`. `DIGITS` holds
 //! `pixels.csv` and `digit.csv` (USPS for `rank-2`, MNIST for `rank-3`, any for
 //! `digits`), or both by halves as `train_pixels.csv` and so on; `EXPRESSION`
 //! holds `expression.csv` and `labels.csv`, a task a column. Nothing is downloaded.
@@ -24,8 +28,10 @@ mod judged;
 mod linear;
 mod options;
 mod protocol;
+mod python;
 mod rank;
 mod score;
+mod thesis;
 
 pub use data::{build, rows};
 
@@ -64,10 +70,13 @@ fn tables(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         "sshiba-9" => sshiba_9(o, out),
         "labels" => judged::labels(o, out),
         "classes" => judged::classes(o, out),
+        "thesis-9" => thesis::numbers(o, out),
+        "thesis-11" => thesis::relevance_vectors(o, out),
+        "thesis-12" => thesis::several_kernels(o, out),
         "rank-2" | "rank-3" | "digits" => rank::digits(o, out),
         "rank-4" | "rank-5" => rank::expression(o, out),
         other => Err(format!(
-            "no table '{other}': sshiba-7, sshiba-9, labels, classes, rank-2, rank-3, digits, rank-4, rank-5"
+            "no table '{other}': sshiba-7, sshiba-9, labels, classes, thesis-9, thesis-11, thesis-12, rank-2, rank-3, digits, rank-4, rank-5"
         )
         .into()),
     }

@@ -55,6 +55,8 @@ pub struct Options {
     pub repeats: usize,
     /// Folds of the training half to validate on, in place of the test half.
     pub validate: Option<usize>,
+    /// Folds of the tables of the thesis.
+    pub folds: usize,
     /// Seed.
     pub seed: u64,
     /// Threads.
@@ -68,9 +70,9 @@ pub struct Options {
     pub references: Option<usize>,
     /// Only rows whose name contains this.
     pub only: Option<String>,
-    /// Only these sets of `labels` and `classes`; all where empty.
+    /// Only these sets of `labels`, `classes` and the thesis; all where empty.
     pub sets: Vec<String>,
-    /// Python with scikit-learn, for the random forest of `labels` and `classes`; none without.
+    /// Python with scikit-learn, for random forests and support vector machines; none without.
     pub python: Option<PathBuf>,
     /// Factors, where they were given: `labels` and `classes` have else those of the preset.
     pub factors_given: Option<usize>,
@@ -107,6 +109,7 @@ impl Options {
             gibbs: None,
             repeats: 5,
             validate: None,
+            folds: 10,
             seed: 1,
             threads: 1,
             baselines: true,
@@ -150,6 +153,7 @@ impl Options {
                     repeats = Some(o.repeats);
                 }
                 "--validate" => o.validate = Some(value()?.parse()?),
+                "--folds" => o.folds = value()?.parse()?,
                 "--seed" => o.seed = value()?.parse()?,
                 "--threads" => o.threads = value()?.parse()?,
                 "--no-baselines" => o.baselines = false,
@@ -181,6 +185,9 @@ impl Options {
         }
         if o.validate.is_some_and(|f| f < 2) {
             return Err("--validate needs at least 2 folds".into());
+        }
+        if o.folds < 2 {
+            return Err("--folds needs at least 2".into());
         }
         if o.repeats == 0 {
             return Err("--repeats needs at least 1".into());
@@ -237,6 +244,7 @@ impl Options {
 
 const USAGE: &str = "usage: table sshiba-7|sshiba-9 --data YEAST_FOLDER [options]
        table labels|classes --data FOLDER_OF_SETS [options]
+       table thesis-9|thesis-11|thesis-12 --data FOLDER_OF_SETS [options]
        table rank-2|rank-3|digits --data DIGITS [options]
        table rank-4|rank-5 --data EXPRESSION [options]
 options: --factors K (of ranks also K,K,K) --restarts R --tolerance T --max-sweeps S --prune W
@@ -246,4 +254,6 @@ options: --factors K (of ranks also K,K,K) --restarts R --tolerance T --max-swee
   --repeats R --validate FOLDS --seed S --threads T --no-baselines --only TEXT
   --gamma G --references R (an RBF kernel of the inputs)
 of labels and classes: --factors K --max-sweeps S --seed S --no-baselines --only TEXT --sets NAME,...
-  --python PYTHON (with scikit-learn, for a random forest)";
+  --python PYTHON (with scikit-learn, for a random forest)
+of the thesis: --folds F --factors K --max-sweeps S --seed S --no-baselines --only TEXT --sets atp1d,edm,jura
+  --references R (of thesis-12) --python PYTHON (with scikit-learn, for support vector machines)";

@@ -1,7 +1,6 @@
 //! Labels and classes of test halves and folds: the default of the command beside plain predictors, fitted once, with nothing tuned
 //! here on what is judged. (Folds of cll and nutrimouse had a part in the choice of that default, decision 0084.)
 
-mod forest;
 mod sets;
 mod ways;
 
@@ -10,6 +9,7 @@ use std::error::Error;
 use polyview::metrics;
 use polyview_linalg::Mat;
 
+pub use self::sets::spectral_and_contextual;
 use self::sets::{Judged, judged};
 use self::ways::{Said, WAYS, Way, said};
 use super::data::Half;

@@ -143,7 +143,10 @@ fn leukaemia(folder: &Path) -> Result<Half, Box<dyn Error>> {
 
 /// Nine pixels of four bands as two views (spec/thesis 10): the bands of the pixel in the middle, and their means over the eight
 /// about it.
-fn spectral_and_contextual(pixels: &Table) -> Result<Vec<Table>, Box<dyn Error>> {
+///
+/// # Errors
+/// Another number of columns.
+pub fn spectral_and_contextual(pixels: &Table) -> Result<Vec<Table>, Box<dyn Error>> {
     if pixels.values.ncols() != PIXELS * BANDS {
         return Err(format!("landsat has {} columns, not 36", pixels.values.ncols()).into());
     }

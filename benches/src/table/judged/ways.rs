@@ -7,10 +7,10 @@ use polyview_baselines::{Design, Tuning, logistic, multinomial, stratified};
 use polyview_core::Table;
 use polyview_linalg::Mat;
 
-use super::forest;
 use super::sets::Judged;
 use crate::table::data::{Half, build};
 use crate::table::options::Options;
+use crate::table::python::{self, Peer};
 
 /// A way to predict labels or classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,12 @@ pub fn said(
                 .as_deref()
                 .ok_or("a random forest needs --python")?;
             let [x, new] = features(set, train, test);
-            plain(forest::probabilities(python, train, [&x, &new], o.seed)?)
+            plain(python::said(
+                (python, Peer::Forest),
+                train,
+                [&x, &new],
+                o.seed,
+            )?)
         }
         Way::Shares => {
             let y = train.indicators();

@@ -1,4 +1,5 @@
-//! A random forest of scikit-learn, by `benches/peers/forest.py`.
+//! Predictors of scikit-learn, by scripts of `benches/peers` that read training samples and new ones from a folder and leave what they
+//! say there.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -8,11 +9,28 @@ use polyview_core::{Overwrite, Table};
 use polyview_io::{ReadOptions, WriteOptions, read_table, write_matrix};
 use polyview_linalg::Mat;
 
+use super::data::Half;
 use crate::suite::checked;
-use crate::table::data::Half;
 
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/forest.py")
+/// What predicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// Random forests of labels or classes.
+    Forest,
+    /// Support vector machines with RBF kernels of classes or numbers.
+    Vectors,
+}
+
+impl Peer {
+    fn script(self) -> PathBuf {
+        let name = match self {
+            Self::Forest => "forest.py",
+            Self::Vectors => "vectors.py",
+        };
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("peers")
+            .join(name)
+    }
 }
 
 /// A folder of this process that is taken away with it.
@@ -20,7 +38,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> std::io::Result<Self> {
-        let name = format!("polyview-forest-{}", std::process::id());
+        let name = format!("polyview-peer-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path)?;
         Ok(Self(path))
@@ -34,13 +52,12 @@ impl Drop for Folder {
     }
 }
 
-/// Probabilities of the labels or classes of `new` by forests grown on `x` and the target of `train`: a forest a label, one of all
-/// classes.
+/// What a peer that has seen `x` and the target of `train` says of `new`: probabilities of labels or classes, or numbers.
 ///
 /// # Errors
 /// What Python or the files refuse.
-pub fn probabilities(
-    python: &Path,
+pub fn said(
+    (python, peer): (&Path, Peer),
     train: &Half,
     [x, new]: [&Mat<f64>; 2],
     seed: u64,
@@ -67,17 +84,17 @@ pub fn probabilities(
     write("new", new.clone())?;
     write("y", train.target.values.clone())?;
     let mut command = Command::new(python);
-    command.arg(script()).arg(&folder.0);
+    command.arg(peer.script()).arg(&folder.0);
     command.args(["--seed", &seed.to_string()]);
     if train.is_classes() {
         command.args(["--classes", &train.target.levels.len().to_string()]);
     }
-    checked(&mut command, "random forest")?;
+    checked(&mut command, "the peer")?;
     let read = read_table(folder.0.join("p.npy"), &ReadOptions::default())?;
     let wanted = (new.nrows(), train.indicators().ncols());
     let found = (read.values.nrows(), read.values.ncols());
     if wanted != found {
-        return Err(format!("the forest said {found:?} probabilities, not {wanted:?}").into());
+        return Err(format!("the peer said {found:?} values, not {wanted:?}").into());
     }
     Ok(read.values)
 }
