@@ -6,7 +6,6 @@ use std::sync::Arc;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::limited::most_likely;
 use super::{Mask, NormalScores, SparseValues, Values, View};
 use crate::error::DataError;
 
@@ -342,8 +341,7 @@ struct Spread {
 impl Spread {
     /// Of a feature some of whose cells are known by limits alone.
     fn within_limits(self, view: &View, feature: usize) -> Self {
-        let cells = (0..view.n_samples()).filter_map(|n| view.interval(n, feature));
-        match most_likely(&cells.collect::<Vec<_>>()) {
+        match view.most_likely_normal(feature) {
             Some((mean, sd)) if self.unit == 1.0 => Self {
                 mean,
                 variance: sd * sd,
