@@ -4,6 +4,7 @@ mod hidden;
 mod inputs;
 mod kernels;
 mod limited;
+mod no_better;
 mod plan;
 mod scored;
 mod summary;
@@ -220,7 +221,7 @@ pub struct CrossValidate {
     pub folds: Vec<Vec<usize>>,
     /// What is remarkable about the data.
     pub notes: Vec<String>,
-    /// What makes the comparison worth little.
+    /// What makes the comparison worth little, and which targets a model predicts no better than means do.
     pub warnings: Vec<String>,
 }
 
@@ -391,6 +392,8 @@ pub fn cross_validate(
     }
     let first = models.first().map_or("", CrossValidateModel::name);
     let summary = summed_up(&rows, first, options.folds);
+    let names = models.iter().map(CrossValidateModel::name);
+    warnings.extend(no_better::no_better(&summary, names, (data, options)));
     let folds = plan.folds.iter();
     Ok(CrossValidate {
         rows,
