@@ -58,7 +58,8 @@ pub struct Scaling {
 /// Sums from which a [`Scaling`] follows, over blocks of samples in any number.
 ///
 /// Sums are taken about the first observed value of each feature, so that
-/// features of scale 1e9 or 1e-9 keep their digits.
+/// features of scale 1e9 or 1e-9 keep their digits. Limits count as values, other than in [`Scaling::learn`]: no likelihood
+/// that knows limits takes data by blocks (docs/decisions/0090-scales-of-limits.md).
 #[derive(Clone, Debug)]
 pub struct ScalingSums {
     features: Vec<FeatureSums>,
