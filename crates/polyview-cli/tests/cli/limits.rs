@@ -272,7 +272,12 @@ fn limits_and_times_go_in_and_come_out() {
     let known = given.iter().flatten().filter(|cell| !cell.is_empty());
     let exact = known.clone().filter(|cell| cell.parse::<f64>().is_ok());
     for (score, cells) in [("log-density", known.count()), ("r2", exact.count())] {
-        for method in ["sshiba", "mean", "regression on limits", "sshiba, two steps"] {
+        for method in [
+            "sshiba",
+            "mean",
+            "regression on limits",
+            "sshiba, two steps",
+        ] {
             let rows = folds.lines().map(|line| {
                 // names with commas stand in quotes
                 line.replace("\"sshiba, two steps\"", "sshiba; two steps")
