@@ -321,15 +321,24 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
             }
         ))?;
     }
-    let flat = without_density(found, data);
-    if flat.is_empty() {
-        return Ok(());
+    let (limited, flat): (Vec<&str>, Vec<&str>) = without_density(found, data)
+        .into_iter()
+        .partition(|view| data.view(view).is_some_and(|v| v.ends().is_some()));
+    for (views, has) in [
+        (flat, "one value alone among those that are not hidden"),
+        (
+            limited,
+            "no two exact values that differ in some training data",
+        ),
+    ] {
+        if !views.is_empty() {
+            prose(format!(
+                "log density of mean, -: a feature of {} has {has}, and a law without spread has no density",
+                views.join(", ")
+            ))?;
+        }
     }
-    prose(format!(
-        "log density of mean, -: a feature of {} has no two values that differ among those that are known and exact, \
-         and a law without spread has no density",
-        flat.join(", ")
-    ))
+    Ok(())
 }
 
 /// Views with censored cells of which numbers are scored.

@@ -82,7 +82,8 @@ pub(super) fn no_better<'a>(
         let target = &of_target[0].target;
         let limited = data.view(target).is_some_and(|v| v.ends().is_some());
         for model in models.clone() {
-            let Some(gain) = gain(of_target, model, limited).filter(|gain| !gain.is_one()) else {
+            let known = gain(of_target, model, limited).filter(|gain| !gain.by.is_nan());
+            let Some(gain) = known.filter(|gain| !gain.is_one()) else {
                 continue;
             };
             let others = of_target.chunk_by(|a, b| a.method == b.method);
