@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use polyview::Fit;
-use polyview_core::Dataset;
+use polyview_core::{Dataset, View};
 
 use crate::args::DataArgs;
 use crate::failure::Outcome;
@@ -57,7 +57,7 @@ pub fn of_prediction(
 
 /// What is to be said of factors of samples that had the views in training.
 pub fn of_projection(fit: &Fit, args: &DataArgs, data: &Dataset) -> Outcome<Option<String>> {
-    let given: Vec<&str> = data.views().iter().map(|v| v.name()).collect();
+    let given: Vec<&str> = data.views().iter().map(View::name).collect();
     let count = counted(fit, args, data, &given)?;
     let all = data.n_samples();
     Ok((count > 0).then(|| {

@@ -392,8 +392,7 @@ pub fn cross_validate(
     }
     let first = models.first().map_or("", CrossValidateModel::name);
     let summary = summed_up(&rows, first, options.folds);
-    let names = models.iter().map(CrossValidateModel::name);
-    warnings.extend(no_better::no_better(&summary, names, (data, options)));
+    warnings.extend(no_better::no_better(&summary, models, (data, options)));
     let folds = plan.folds.iter();
     Ok(CrossValidate {
         rows,

@@ -2,7 +2,10 @@
 
 use polyview_core::Dataset;
 
-use super::{CrossValidateOptions, CrossValidateScore as Score, CrossValidateSummary as Summary};
+use super::{
+    CrossValidateModel, CrossValidateOptions, CrossValidateScore as Score,
+    CrossValidateSummary as Summary,
+};
 
 /// The method that knows means alone.
 const MEAN: &str = "mean";
@@ -72,25 +75,25 @@ fn gain(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
 }
 
 /// A warning for each target that a model predicts no better than means do, by one standard error.
-pub(super) fn no_better<'a>(
+pub(super) fn no_better(
     summary: &[Summary],
-    models: impl Iterator<Item = &'a str> + Clone,
+    models: &[CrossValidateModel],
     (data, options): (&Dataset, &CrossValidateOptions),
 ) -> Vec<String> {
     let mut out = Vec::new();
     for of_target in summary.chunk_by(|a, b| a.target == b.target) {
         let target = &of_target[0].target;
         let limited = data.view(target).is_some_and(|v| v.ends().is_some());
-        for model in models.clone() {
+        for model in models.iter().map(CrossValidateModel::name) {
             let known = gain(of_target, model, limited).filter(|gain| !gain.by.is_nan());
             let Some(gain) = known.filter(|gain| !gain.is_one()) else {
                 continue;
             };
             let others = of_target.chunk_by(|a, b| a.method == b.method);
             let other = others.map(|rows| rows[0].method.as_str()).find(|method| {
-                let own = |m: &str| m == *method;
+                let own = |m: &CrossValidateModel| m.name() == *method;
                 *method != MEAN
-                    && !models.clone().any(own)
+                    && !models.iter().any(own)
                     && self::gain(of_target, method, limited).is_some_and(|gain| gain.is_one())
             });
             let beside = other.map_or_else(String::new, |method| format!(", and {method} does"));
