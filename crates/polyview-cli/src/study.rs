@@ -149,6 +149,9 @@ impl Study {
         let given = sources(args, &options)?;
         distinct(&given)?;
         for s in given {
+            if let Some(l) = &s.likelihood {
+                self.leave_out_beside(&s.name, l);
+            }
             match self.data.iter_mut().find(|known| known.name == s.name) {
                 Some(known) if s.column.is_none() => {
                     known.path = s.path;
@@ -216,7 +219,19 @@ impl Study {
     fn add_likelihoods(&mut self) {
         for s in &mut self.data {
             if let Some(l) = s.likelihood.take() {
+                let options = l.options().clone();
+                let (name, ranks) = (l.name().to_owned(), l.is_rank());
                 self.model = self.model.clone().with_likelihood(&s.name, l);
+                // options that come with it are stronger than those that stand beside it
+                let own = self.model.views.iter_mut().find(|v| v.name == s.name);
+                if let Some(own) = own.map(|v| &mut v.choices) {
+                    if let Some(beside) = own.options.get_mut(&name) {
+                        *beside = options.clone().or(beside);
+                    }
+                    if ranks && !own.ranks.is_empty() {
+                        own.ranks = options.or(&own.ranks);
+                    }
+                }
                 self.told.views.insert(s.name.clone());
                 let place = format!("views/{}/likelihood", s.name);
                 self.model.from_data.retain(|p| *p != place);

@@ -21,7 +21,8 @@ pub struct CrossValidateArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// A view, but for successes out of trials, to predict from all views that are no targets; may be given several
-    /// times [default: none, cells are hidden in all views instead].
+    /// times [default: none, cells are hidden in all views instead]. Limits (<0.05, [2,5]) are scored by how probable what
+    /// lies beyond or between them was.
     #[arg(long, value_name = "VIEW", help_heading = "Comparison")]
     pub target: Vec<String>,
     /// Folds into which the samples are parted; without targets how often cells

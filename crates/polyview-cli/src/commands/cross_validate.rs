@@ -303,21 +303,42 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
     let censored = scored_where_exact(found, data);
     if !censored.is_empty() {
         prose(format!(
-            "of {} exact cells alone are scored, as beyond a limit nobody knows how far off a prediction is, and R2 are \
-             against the mean of the exact training cells; the row mean and regressions learn from limits as if they \
-             were values. Exact cells do not reach as far as all do: less can be explained of them than of all",
-            censored.join(", ")
+            "of {} {} of exact cells alone, as beyond a limit nobody knows how far off a prediction is, and R2 are \
+             against the mean of the exact training cells. Exact cells do not reach as far as all do: less can be \
+             explained of them than of all. Log densities are of all cells: of a limit the log of the probability that \
+             is predicted beyond it, or between two. The row mean is the normal law under which all training cells are \
+             most likely{}",
+            censored.join(", "),
+            if options.targets.is_empty() {
+                "R2 are"
+            } else {
+                "R2, squared errors and coverage are"
+            },
+            if options.targets.is_empty() {
+                "; the softly thresholded SVD takes limits for values, and has no law"
+            } else {
+                ""
+            }
         ))?;
     }
-    let flat = without_density(found, data);
-    if flat.is_empty() {
-        return Ok(());
+    let (limited, flat): (Vec<&str>, Vec<&str>) = without_density(found, data)
+        .into_iter()
+        .partition(|view| data.view(view).is_some_and(|v| v.ends().is_some()));
+    for (views, has) in [
+        (flat, "one value alone among those that are not hidden"),
+        (
+            limited,
+            "no two exact values that differ in some training data",
+        ),
+    ] {
+        if !views.is_empty() {
+            prose(format!(
+                "log density of mean, -: a feature of {} has {has}, and a law without spread has no density",
+                views.join(", ")
+            ))?;
+        }
     }
-    prose(format!(
-        "log density of mean, -: a feature of {} has one value alone among those that are not hidden, and a law \
-         without spread has no density",
-        flat.join(", ")
-    ))
+    Ok(())
 }
 
 /// Views with censored cells of which numbers are scored.

@@ -61,9 +61,13 @@ fn intercepts(fit: &Fit, view: &str) -> polyview::Result<Table> {
     if let Some(sizes) = &found.sizes {
         put("size", sizes);
     }
-    if let Some(points) = &found.cut_points {
+    for (g, points) in found.cut_points.iter().enumerate() {
         for l in 0..points.ncols() {
             let name = format!("cut point {}|{}", l + 1, l + 2);
+            let name = match groups.get(g) {
+                Some(group) if found.cut_points.len() > 1 => format!("{name} ({group})"),
+                _ => name,
+            };
             columns.push((name, points.col_as_slice(l).to_vec()));
         }
     }

@@ -85,12 +85,15 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         fit.set_metadata(&about_samples(cli, path, &study.format())?)?;
     }
     fit.set_reading(study.reading());
+    // what the file will not say is known now; data are shared, not copied
+    let whole = args.no_data.then(|| fit.clone());
     if args.no_data {
         fit.forget_data();
     }
     said.journal(cli, &fit.record().journal);
     fit.save(out, overwrite(args.force))?;
-    summary(cli, &fit)?;
+    summary(cli, whole.as_ref().unwrap_or(&fit))?;
+    drop(whole);
     if let Some(mend) = more(&fit, args.checkpoints.checkpoint.as_deref()) {
         note(cli, mend);
     } else if let Some(hint) = all_kept(&fit) {
@@ -471,6 +474,10 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             about => format!("variance explained, % ({about}):"),
         })?;
         variance_table(fit, &e, None)?;
+    } else if fit.run_options().engine == EngineKind::Stochastic {
+        prose(
+            "no table of variance explained: it needs the data, which stayed on disk; add --in-memory",
+        )?;
     }
     Ok(())
 }

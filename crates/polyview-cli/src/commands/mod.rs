@@ -9,6 +9,7 @@ mod explained;
 mod export;
 mod fit;
 mod import;
+mod in_training;
 mod inspect;
 mod kernel;
 mod layout;

@@ -13,8 +13,8 @@ use serde_json::json;
 use super::columns::{
     SD_LOG, class_columns, label_columns, level_columns, of_logarithms, survival_columns, worded,
 };
-use super::factor_names;
 use super::kernel::load_model;
+use super::{factor_names, in_training};
 use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
 use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
@@ -23,7 +23,7 @@ use crate::inputs::{
     Trials, file_of, files, new_data, new_data_for, read_as, read_options, trials_of,
 };
 use crate::output::counted;
-use crate::remarks::answer;
+use crate::remarks::{answer, note};
 use crate::written::{called, overwrite, write, write_columns};
 
 /// Refuses a file that holds no words.
@@ -194,6 +194,9 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
         .project(&data, &options)
         .map_err(unknown_class(&args.data))?;
     answer(cli, &z.notes, &z.warnings);
+    if let Some(text) = in_training::of_projection(&fit, &args.data, &data)? {
+        note(cli, text);
+    }
     let names = factor_names(z.mean.ncols());
     let put = |path, values| write_samples(path, &z.samples, &names, values, args.force);
     put(Some(&args.out), &z.mean)?;
@@ -265,6 +268,9 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         None => None,
     };
     answer(cli, &p.notes, &p.warnings);
+    if let Some(text) = in_training::of_prediction(&fit, &args.data, (&data, &args.target))? {
+        note(cli, text);
+    }
     let survival = p.kind.is_survival();
     let put = |path, values| write_samples(path, &p.samples, &p.features, values, args.force);
     if survival {

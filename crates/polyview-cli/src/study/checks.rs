@@ -2,12 +2,40 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview::{ErrorKind, ModelSpec, Offset, ViewSpec};
+use polyview::{ErrorKind, Likelihood, ModelSpec, Offset, ViewSpec};
+use polyview_core::Options;
 
 use super::Study;
+use super::values::Beside;
 use crate::failure::{Failure, Outcome};
 
 impl Study {
+    /// Leaves out the options that a study file has for other likelihoods of a view than the one that is given on the command
+    /// line, and says so.
+    pub(super) fn leave_out_beside(&mut self, view: &str, likelihood: &Likelihood) {
+        let fits = |species: &str| {
+            (species == "rank" && likelihood.is_rank()) || likelihood.name() == species
+        };
+        let file = self.file.clone();
+        let (keep, out): (Vec<Beside>, Vec<Beside>) = std::mem::take(&mut self.beside)
+            .into_iter()
+            .partition(|own| own.view != view || fits(&own.species));
+        self.beside = keep;
+        self.remarks.extend(out.iter().map(|own| {
+            format!(
+                "note: {file}: {}options of {} are left out, as --view says that '{view}' is {likelihood}",
+                own.place, own.species
+            )
+        }));
+        let own = self.model.views.iter_mut().find(|v| v.name == view);
+        if let Some(own) = own.map(|v| &mut v.choices) {
+            own.options.retain(|species, _| fits(species));
+            if !likelihood.is_rank() {
+                own.ranks = Options::new();
+            }
+        }
+    }
+
     /// Refuses options that stand with a view whose likelihood does not have them.
     pub(super) fn check_options(&self) -> Outcome<()> {
         for own in &self.beside {

@@ -150,6 +150,52 @@ fn noise_of_times_and_cut_points_of_levels_are_exported() {
         // where they lie is what intercepts say
         assert!(points.iter().sum::<f64>().abs() < 1e-9, "{points:?}");
     }
+    // those of fixed ends, which groups share, and of groups that have their own
+    let o = get(at, "o.csv");
+    let of_group = |n: usize| match n {
+        0 => "group",
+        n if n % 2 == 0 => "north",
+        _ => "south",
+    };
+    let id = |line: &str| line.split(',').next().unwrap_or("").to_owned();
+    let samples: Vec<String> = (o.lines().enumerate())
+        .map(|(n, line)| format!("{},{}\n", id(line), of_group(n)))
+        .collect();
+    put(at, "samples.csv", samples.concat());
+    for (likelihood, options, by_group) in [
+        ("ordinal-midpoint", "", false),
+        (
+            "ordinal",
+            "--metadata samples.csv --groups group --group-noise",
+            true,
+        ),
+        (
+            "ordinal-midpoint",
+            "--metadata samples.csv --groups group --group-noise",
+            false,
+        ),
+    ] {
+        ok(
+            at,
+            &format!(
+                "fit --model sshiba --view o=o.csv:{likelihood} --view x=x.csv:gaussian {options} -k 2 --max-sweeps 20 --no-settle --out g.pv --force"
+            ),
+        );
+        ok(at, "export g.pv --intercepts o=g.csv --force");
+        let (columns, rows) = table(&get(at, "g.csv"));
+        let names = |group: &str| points.map(|p| format!("{p}{group}"));
+        let expected = if by_group {
+            [names(" (south)"), names(" (north)")].concat()
+        } else {
+            names("").to_vec()
+        };
+        assert!(columns.ends_with(&expected), "{likelihood}: {columns:?}");
+        for (_, row) in rows {
+            for own in row[row.len() - expected.len()..].chunks(3) {
+                assert!(own[0] < own[1] && own[1] < own[2], "{own:?}");
+            }
+        }
+    }
     let (columns, rows) = table(&get(at, "c-b.csv"));
     assert_eq!(columns.last().map(String::as_str), Some("size"));
     assert!(

@@ -255,9 +255,42 @@ fn limits_and_times_go_in_and_come_out() {
     let said = ok(dir, &format!("cross-validate {VIEWS} --folds 2"));
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        said.contains("of y, os exact cells alone are scored"),
+        said.contains("of y, os R2 are of exact cells alone")
+            && said.contains("the softly thresholded SVD takes limits for values"),
         "{said}"
     );
+    // as a target every cell of it is scored, of limits what lies beyond them
+    let target = format!("cross-validate {VIEWS} --target y --folds 2 --out folds.csv");
+    let said = ok(dir, &target);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("R2, squared errors and coverage are of exact cells alone")
+            && said.contains("Log densities are of all cells"),
+        "{said}"
+    );
+    let folds = get(dir, "folds.csv");
+    let known = given.iter().flatten().filter(|cell| !cell.is_empty());
+    let exact = known.clone().filter(|cell| cell.parse::<f64>().is_ok());
+    for (score, cells) in [("log-density", known.count()), ("r2", exact.count())] {
+        for method in [
+            "sshiba",
+            "mean",
+            "regression on limits",
+            "sshiba, two steps",
+        ] {
+            let rows = folds.lines().map(|line| {
+                // names with commas stand in quotes
+                line.replace("\"sshiba, two steps\"", "sshiba; two steps")
+            });
+            let own = rows.filter(|line| {
+                let cells: Vec<&str> = line.split(',').collect();
+                cells[3].replace(';', ",") == method && cells[4] == score
+            });
+            let of_fold = own.map(|line| line.rsplit(',').next().map(str::parse::<usize>));
+            let all: usize = of_fold.map(|n| n.expect("a cell").expect("a number")).sum();
+            assert_eq!(all, cells, "{method} {score}\n{folds}");
+        }
+    }
     let said = ok(dir, "inspect m.pv");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(

@@ -61,6 +61,7 @@ mod standard_output;
 mod stochastic;
 mod study_files;
 mod study_values;
+mod taken_for;
 mod targets;
 mod tasks;
 #[cfg(unix)]

@@ -131,7 +131,7 @@ fn a_view_is_not_predicted_from_itself() {
         ),
         "{said}"
     );
-    assert_eq!(said.matches("note:").count(), 1, "{said}");
+    assert_eq!(said.matches("note: view").count(), 1, "{said}");
     ok(
         at,
         "fit --quiet --view a=s/view1.csv -k 1 --max-sweeps 5 --out one.pv",

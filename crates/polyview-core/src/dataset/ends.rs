@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use polyview_linalg::Mat;
 
+use super::limited::most_likely;
 use super::{Table, View};
 use crate::error::DataError;
 
@@ -32,6 +33,13 @@ impl View {
             .map_or(f64::NAN, |e| e[(sample, feature)]);
         // the minimum of a number and none is the number
         Some((value.min(end), value.max(end)))
+    }
+    /// Mean and standard deviation of the normal law under which all cells of a feature are most likely: the density at exact
+    /// values, the probability of what lies between two ends (docs/decisions/0090-scales-of-limits.md). `None` unless two exact
+    /// values differ, without which no law is.
+    pub fn most_likely_normal(&self, feature: usize) -> Option<(f64, f64)> {
+        let cells = (0..self.n_samples()).filter_map(|n| self.interval(n, feature));
+        most_likely(&cells.collect::<Vec<_>>())
     }
     /// The view with its exact cells alone.
     #[must_use]

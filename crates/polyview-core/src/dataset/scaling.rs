@@ -6,7 +6,6 @@ use std::sync::Arc;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::limited::most_likely;
 use super::{Mask, NormalScores, SparseValues, Values, View};
 use crate::error::DataError;
 
@@ -59,7 +58,8 @@ pub struct Scaling {
 /// Sums from which a [`Scaling`] follows, over blocks of samples in any number.
 ///
 /// Sums are taken about the first observed value of each feature, so that
-/// features of scale 1e9 or 1e-9 keep their digits.
+/// features of scale 1e9 or 1e-9 keep their digits. Limits count as values, other than in [`Scaling::learn`]: no likelihood
+/// that knows limits takes data by blocks (docs/decisions/0090-scales-of-limits.md).
 #[derive(Clone, Debug)]
 pub struct ScalingSums {
     features: Vec<FeatureSums>,
@@ -342,8 +342,7 @@ struct Spread {
 impl Spread {
     /// Of a feature some of whose cells are known by limits alone.
     fn within_limits(self, view: &View, feature: usize) -> Self {
-        let cells = (0..view.n_samples()).filter_map(|n| view.interval(n, feature));
-        match most_likely(&cells.collect::<Vec<_>>()) {
+        match view.most_likely_normal(feature) {
             Some((mean, sd)) if self.unit == 1.0 => Self {
                 mean,
                 variance: sd * sd,

@@ -86,6 +86,10 @@ impl<L: Law> Law for Affine<'_, L> {
             *o = self.scaling.quantile(self.first + column, *o);
         }
     }
+    fn between(&self, column: usize, ends: [&[f64]; 2], out: &mut [f64]) {
+        let [least, most] = ends.map(|x| self.forward(column, x));
+        self.inner.between(column, [&least, &most], out);
+    }
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
         self.inner.as_ranked()
     }
@@ -117,6 +121,10 @@ mod tests {
             answers(&law, Ask::Cdf, &x),
             answers(&plain(), Ask::Cdf, &working)
         );
+        let (mut own, mut inner) = ([0.0; 2], [0.0; 2]);
+        law.between(0, [&x, &[9.0, f64::INFINITY]], &mut own);
+        plain().between(0, [&working, &[4.0, f64::INFINITY]], &mut inner);
+        assert_eq!(own, inner);
         let own = answers(&law, Ask::LnDensity, &x);
         let inner = answers(&plain(), Ask::LnDensity, &working);
         for (own, inner) in own.iter().zip(inner) {

@@ -87,6 +87,16 @@ impl Law for Interleaved<'_> {
             law.quantile(column, p, out);
         });
     }
+    fn between(&self, column: usize, [least, most]: [&[f64]; 2], out: &mut [f64]) {
+        for (rows, law) in &self.parts {
+            let [a, b] = [least, most].map(|x| rows.iter().map(|&n| x[n]).collect::<Vec<_>>());
+            let mut own = vec![0.0; rows.len()];
+            law.between(column, [&a, &b], &mut own);
+            for (&n, own) in rows.iter().zip(own) {
+                out[n] = own;
+            }
+        }
+    }
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
         let all = self.parts.iter().all(|(_, law)| law.as_chance().is_some());
         all.then_some(self)
@@ -148,7 +158,9 @@ mod tests {
             law.quantile(0, &[0.1; 4], &mut q);
             let (mut c, mut d) = ([0.0; 4], [0.0; 4]);
             law.as_chance().unwrap().probability(0, &mut c, &mut d);
-            [a, b, q, c, d]
+            let mut p = [0.0; 4];
+            law.between(0, [&x, &x.map(|x| x + 0.5)], &mut p);
+            [a, b, q, c, d, p]
         };
         assert_eq!(both(&law), both(&plain));
         assert!(law.has_density() && law.levels() == 0);

@@ -165,6 +165,9 @@ impl Law for Mixture<'_> {
             *score = scale.at(*score);
         }
     }
+    fn between(&self, column: usize, ends: [&[f64]; 2], out: &mut [f64]) {
+        self.sum(out, |law, own| law.between(column, ends, own));
+    }
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
         let all = self.parts.iter().all(|p| p.law.as_ranked().is_some());
         all.then_some(self)
@@ -330,6 +333,11 @@ mod tests {
         let cdf = answers(&law, Ask::Cdf, &x);
         let expected = 0.25 * one(0, Ask::Cdf, &x) + 0.75 * one(1, Ask::Cdf, &x);
         assert!((cdf[0] - expected).abs() < 1e-15);
+        let most = [2.0, f64::INFINITY];
+        let mut between = [0.0; 2];
+        law.between(0, [&x, &most], &mut between);
+        let expected = answers(&law, Ask::Cdf, &most)[0] - cdf[0];
+        assert!((between[0] - expected).abs() < 1e-15);
         let density = answers(&law, Ask::LnDensity, &x);
         let expected =
             0.25 * one(0, Ask::LnDensity, &x).exp() + 0.75 * one(1, Ask::LnDensity, &x).exp();

@@ -121,6 +121,17 @@ pub trait Law: Send + Sync {
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         quantile_by_search(self, column, p, out);
     }
+    /// Writes the probabilities of values above `ends[0]` and not above `ends[1]`, one for each sample of a column;
+    /// `NaN` where an end is. Laws whose upper tail a distribution function near 1 has no digits for do better than
+    /// its differences, which are what is told by default.
+    fn between(&self, column: usize, ends: [&[f64]; 2], out: &mut [f64]) {
+        let mut least = vec![0.0; out.len()];
+        self.fill(Ask::Cdf, column, ends[0], &mut least);
+        self.fill(Ask::Cdf, column, ends[1], out);
+        for (o, least) in out.iter_mut().zip(least) {
+            *o -= least;
+        }
+    }
     /// The law as one of values that are found by where they stand among others.
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
         None
@@ -206,6 +217,9 @@ impl<L: Law + ?Sized> Law for Box<L> {
     }
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         (**self).quantile(column, p, out);
+    }
+    fn between(&self, column: usize, ends: [&[f64]; 2], out: &mut [f64]) {
+        (**self).between(column, ends, out);
     }
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
         (**self).as_ranked()

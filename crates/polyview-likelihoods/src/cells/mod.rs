@@ -379,7 +379,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         let taken = own.filter(|own| own.len() == self.data.columns());
         taken.map(|own| self.set_parameters(own)).is_some()
     }
-    fn cut_points(&self, column: usize) -> Option<Vec<f64>> {
+    fn cut_points(&self, _group: Option<usize>, column: usize) -> Option<Vec<f64>> {
         let of_view = self.likelihood.view_parameters()?;
         of_view.cut_points(column).map(<[f64]>::to_vec)
     }

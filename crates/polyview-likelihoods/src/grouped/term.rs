@@ -222,6 +222,13 @@ impl ViewTerm for Grouped {
     fn as_by_group(&mut self) -> Option<&mut dyn ByGroup> {
         Some(self)
     }
+    fn cut_points(&self, group: Option<usize>, column: usize) -> Option<Vec<f64>> {
+        let own = match (self.only(), group) {
+            (Some(only), _) => only,
+            (None, group) => self.inner.get(group?)?.as_ref(),
+        };
+        own.cut_points(None, column)
+    }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.inner.first()?.as_sizes()?;
         Some(self)

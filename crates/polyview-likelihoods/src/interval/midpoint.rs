@@ -282,6 +282,10 @@ impl ViewTerm for MidpointOrdinal {
         term.layer.set_noise(self.layer.noise().clone());
         Ok(Box::new(term))
     }
+    /// Those between the ends, which are −L/2 and L/2.
+    fn cut_points(&self, _group: Option<usize>, _column: usize) -> Option<Vec<f64>> {
+        Some(self.cuts.inner().to_vec())
+    }
     /// γ.
     fn as_noise(&self) -> Option<&dyn Noise> {
         Some(&self.layer)

@@ -1,7 +1,7 @@
 //! The law of one cell.
 
 use polyview_core::Domain;
-use polyview_special::{normal_cdf, normal_quantile};
+use polyview_special::{ln_interval_probability, normal_cdf, normal_quantile};
 
 use super::CountLaw;
 
@@ -63,6 +63,16 @@ impl CellLaw {
             Self::Label { .. } if x < 0.0 => 0.0,
             Self::Label { one, .. } if x < 1.0 => 1.0 - one,
             Self::Label { .. } => 1.0,
+        }
+    }
+    /// The probability of a value above `least` and not above `most`, of a normal law to all digits in both tails.
+    pub fn between(&self, least: f64, most: f64) -> f64 {
+        match self {
+            Self::Normal { mean, variance } => {
+                let sd = variance.sqrt();
+                ln_interval_probability((least - mean) / sd, (most - mean) / sd).exp()
+            }
+            _ => self.cdf(most) - self.cdf(least),
         }
     }
     /// The log density of a value, or its log probability, nats.
@@ -127,6 +137,15 @@ mod tests {
             assert!((law.cdf(law.quantile(p)) - p).abs() < 1e-14);
         }
         assert_eq!(-law.quantile(0.25), law.quantile(0.75));
+        // far above the mean the distribution function is 1
+        for (least, most) in [(-2.0, 1.0), (f64::NEG_INFINITY, 2.0), (0.5, f64::INFINITY)] {
+            let p = law.cdf(most) - law.cdf(least);
+            assert!((law.between(least, most) - p).abs() < 1e-15);
+            assert!((law.between(-most, -least) - p).abs() < 1e-15);
+        }
+        assert_eq!(law.cdf(60.0), 1.0);
+        let (above, below) = (law.between(60.0, f64::INFINITY), law.cdf(-60.0));
+        assert!((above / below - 1.0).abs() < 1e-12, "{above} {below}");
         let slope = (law.cdf(3.0 + 1e-4) - law.cdf(3.0 - 1e-4)) / 2e-4;
         assert!((slope - law.ln_density(3.0).exp()).abs() < 1e-9);
     }

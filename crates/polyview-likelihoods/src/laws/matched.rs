@@ -63,6 +63,12 @@ impl Law for Matched {
         let law = self.cell(column);
         each(p, out, |n, p| law(n).quantile(p));
     }
+    fn between(&self, column: usize, ends: [&[f64]; 2], out: &mut [f64]) {
+        let law = self.cell(column);
+        for (n, o) in out.iter_mut().enumerate() {
+            *o = law(n).between(ends[0][n], ends[1][n]);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -308,7 +308,7 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
         self.changed();
         true
     }
-    fn cut_points(&self, column: usize) -> Option<Vec<f64>> {
+    fn cut_points(&self, _group: Option<usize>, column: usize) -> Option<Vec<f64>> {
         let of_view = self.likelihood.view_parameters()?;
         of_view.cut_points(column).map(<[f64]>::to_vec)
     }

@@ -114,8 +114,8 @@ impl ViewTerm for Weighted {
     fn take_noise(&mut self, variances: &[f64]) -> bool {
         self.inner.take_noise(variances)
     }
-    fn cut_points(&self, column: usize) -> Option<Vec<f64>> {
-        self.inner.cut_points(column)
+    fn cut_points(&self, group: Option<usize>, column: usize) -> Option<Vec<f64>> {
+        self.inner.cut_points(group, column)
     }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.inner.as_sizes()

@@ -18,9 +18,9 @@ pub struct InterceptEstimates {
     /// of each posterior; of limits and times (censored, survival), whose precisions are points, roots of the
     /// mean of $1/\tau$. `None` of likelihoods without noise to learn.
     pub noise: Option<Mat<f64>>,
-    /// Cut points between ordered levels, rows of the weights × (levels − 1), in the unit of the predictors; means
-    /// over Gibbs draws. `None` of likelihoods without such levels.
-    pub cut_points: Option<Mat<f64>>,
+    /// Cut points between ordered levels, rows of the weights × (levels − 1), in the unit of the predictors, of each group that
+    /// has its own (else one table); means over Gibbs draws. Empty of likelihoods without such levels.
+    pub cut_points: Vec<Mat<f64>>,
     /// Sizes of counts, rows of the weights × groups (one column where there are none): of a negative binomial that
     /// of its law, whose variance is $\mu + \mu^2/r$, of Poisson log-normal counts that of the negative binomial of the same variance,
     /// $1/(e^{1/\tau} - 1)$; means over Gibbs draws. `None` of other likelihoods.
@@ -46,7 +46,7 @@ impl Fit {
         let count = self.n_components().max(1) as f64;
         let mut mean: Option<Mat<f64>> = None;
         let mut variance: Option<Mat<f64>> = None;
-        let mut cut_points: Option<Mat<f64>> = None;
+        let mut cut_points: Vec<Mat<f64>> = Vec::new();
         let mut sizes: Option<Mat<f64>> = None;
         self.each_part(at, |part| {
             let bias = &part.bias;
@@ -57,13 +57,16 @@ impl Fit {
                     sum[(d, g)] += bias.mean()[bias.place(g, d)] / count;
                 }
             }
-            for d in 0..rows {
-                let Some(own) = part.term.cut_points(d) else {
+            let groups = part.term.groups().map_or(1, RowGroups::count);
+            for (g, d) in (0..groups).flat_map(|g| (0..rows).map(move |d| (g, d))) {
+                let Some(own) = part.term.cut_points((groups > 1).then_some(g), d) else {
                     break;
                 };
-                let sum = cut_points.get_or_insert_with(|| Mat::zeros(rows, own.len()));
+                if cut_points.len() <= g {
+                    cut_points.push(Mat::zeros(rows, own.len()));
+                }
                 for (l, point) in own.iter().enumerate() {
-                    sum[(d, l)] += point / count;
+                    cut_points[g][(d, l)] += point / count;
                 }
             }
             if let Some(own) = part.term.as_sizes() {

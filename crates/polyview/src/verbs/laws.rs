@@ -90,7 +90,7 @@ pub(super) struct Column<'a> {
 }
 
 /// Least log density that is told, nats: where exponentials vanish.
-const VANISHES: f64 = -700.0;
+pub(super) const VANISHES: f64 = -700.0;
 
 /// Most cells times parts of a block, whose laws are held at once.
 const HELD: usize = 1 << 21;
@@ -303,25 +303,29 @@ impl Laws {
     /// Log densities of the observed cells of a view in working units, nats; of a cell of which limits alone
     /// are known the log probability of what is between them. `NaN` where nothing was observed.
     pub(super) fn ln_densities(&self, view: &View) -> Mat<f64> {
+        self.ln_densities_of(view, false)
+    }
+    /// The same of a view in data units, densities per data unit.
+    pub(super) fn ln_densities_in_data_units(&self, view: &View) -> Mat<f64> {
+        self.ln_densities_of(view, true)
+    }
+    fn ln_densities_of(&self, view: &View, data_units: bool) -> Mat<f64> {
         let known = |rows: &Range<usize>, d: usize| rows.clone().any(|n| view.is_observed(n, d));
         let [out] = self.tables(known, |c| {
-            let law = c.law.inner();
+            let law: &dyn Law = if data_units { c.law } else { c.law.inner() };
             let column =
                 |of: &dyn Fn(usize) -> f64| -> Vec<f64> { c.rows.clone().map(of).collect() };
-            let ask = |ask: Ask, x: &[f64]| {
-                let mut out = vec![0.0; x.len()];
-                law.fill(ask, c.at, x, &mut out);
-                out
-            };
             let value = |n: usize| view.value(n, c.feature).unwrap_or(f64::NAN);
-            let mut out = ask(Ask::LnDensity, &column(&value));
+            let mut out = vec![0.0; c.rows.len()];
+            law.fill(Ask::LnDensity, c.at, &column(&value), &mut out);
             if c.rows.clone().any(|n| view.is_censored(n, c.feature)) {
                 let end = |n: usize| view.interval(n, c.feature).unwrap_or((f64::NAN, f64::NAN));
-                let least = ask(Ask::Cdf, &column(&|n| end(n).0));
-                let most = ask(Ask::Cdf, &column(&|n| end(n).1));
-                for (i, n) in c.rows.clone().enumerate() {
+                let (least, most) = (column(&|n| end(n).0), column(&|n| end(n).1));
+                let mut p = vec![0.0; c.rows.len()];
+                law.between(c.at, [&least, &most], &mut p);
+                for ((out, p), n) in out.iter_mut().zip(p).zip(c.rows.clone()) {
                     if view.is_censored(n, c.feature) {
-                        out[i] = (most[i] - least[i]).ln();
+                        *out = p.ln();
                     }
                 }
             }

@@ -44,6 +44,7 @@ mod score;
 mod score_counts;
 mod score_labels;
 mod score_levels;
+mod score_limits;
 mod settle;
 mod settling;
 mod settling_beside;

@@ -69,29 +69,33 @@ impl Squares {
     }
 }
 
+/// The training values of a feature, data units: the exact ones, and limits as values where there is no other.
+fn training_values(info: &ViewInfo, training: &View, feature: usize) -> Vec<f64> {
+    let column = training.column(feature);
+    let all = |limits: bool| -> Vec<f64> {
+        let cells = column.iter().enumerate();
+        cells
+            .filter(|(n, _)| training.is_observed(*n, feature))
+            .filter(|(n, _)| limits || !training.is_censored(*n, feature))
+            .map(|(_, x)| info.scaling.backward(feature, *x))
+            .collect()
+    };
+    let exact = all(false);
+    if exact.is_empty() { all(true) } else { exact }
+}
+
 /// Mean of the training values of a feature, data units.
 pub(super) fn training_mean(info: &ViewInfo, training: &View, feature: usize) -> f64 {
-    let (mut count, mut sum) = (0usize, 0.0);
-    for (n, x) in training.column(feature).into_iter().enumerate() {
-        if training.is_observed(n, feature) {
-            count += 1;
-            sum += info.scaling.backward(feature, x);
-        }
-    }
-    sum / count.max(1) as f64
+    let values = training_values(info, training, feature);
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Standard deviation of the training values of a feature about their mean, data units.
 pub(super) fn training_spread(info: &ViewInfo, training: &View, feature: usize, mean: f64) -> f64 {
-    let (mut count, mut largest) = (0usize, 0.0_f64);
-    let distances = || {
-        let cells = training.column(feature).into_iter().enumerate();
-        cells
-            .filter(|(n, _)| training.is_observed(*n, feature))
-            .map(|(_, x)| info.scaling.backward(feature, x) - mean)
-    };
+    let values = training_values(info, training, feature);
+    let (count, mut largest) = (values.len(), 0.0_f64);
+    let distances = || values.iter().map(|x| x - mean);
     for x in distances() {
-        count += 1;
         largest = largest.max(x.abs());
     }
     // by the largest, so that no square is beyond all numbers

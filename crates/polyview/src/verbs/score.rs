@@ -15,6 +15,7 @@ use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
 };
 use super::score_levels::levels_scored;
+use super::score_limits::{Between, held_out_between, limits_scored};
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::metrics::LevelScore;
@@ -37,6 +38,10 @@ pub struct HeldOut {
     /// observed in training ([`crate::ViewInfo::unobserved`]) are not predicted, hence not
     /// scored.
     pub cells: usize,
+    /// Number of held-out cells of which limits are all that is known. Their log probabilities, of what lies
+    /// between the limits, are among the log densities; nothing else is of them, as nobody knows how far off a prediction is.
+    #[serde(default, skip_serializing_if = "nothing")]
+    pub limits: usize,
     /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$ over all cells, with $\bar x$
     /// the mean of the feature's training values, in data units: the definition of
     /// [`RealScore::r2`](crate::metrics::RealScore::r2), which knows nothing of how
@@ -49,7 +54,8 @@ pub struct HeldOut {
     /// Root mean squared error, data units; of labels the root of the Brier
     /// score.
     pub rmse: f64,
-    /// Mean log predictive density of a cell, nats, density per data unit. For
+    /// Mean log predictive density of a cell, nats, density per data unit; of the cells known
+    /// by limits ([`HeldOut::limits`]) the log probability of what lies between them. For
     /// Gibbs the density is the mixture over the draws. Of labels the mean log
     /// probability: its negative is the log loss.
     pub log_density: f64,
@@ -95,6 +101,11 @@ pub struct HeldOut {
     /// the feature's own unit; of labels none.
     #[serde(skip)]
     pub(super) own_units: Squares,
+}
+
+/// Whether there is none.
+fn nothing(count: &usize) -> bool {
+    *count == 0
 }
 
 /// True values and their predictions, in data units: of binary labels 0 or 1
@@ -180,6 +191,7 @@ impl Fit {
             .collect();
         let mut notes: Vec<Vec<String>> = vec![Vec::new(); self.views.len()];
         let mut cells: Vec<Vec<Cell>> = self.views.iter().map(|_| Vec::new()).collect();
+        let mut between: Vec<Vec<Between>> = self.views.iter().map(|_| Vec::new()).collect();
         let mut classes: Vec<Vec<HeldOutClass>> = self.views.iter().map(|_| Vec::new()).collect();
         for view in truth.views() {
             let (at, info) = self.view(view.name())?;
@@ -187,12 +199,9 @@ impl Fit {
                 continue;
             }
             if info.levels.is_empty() {
-                cells[at] = self.held_out(
-                    at,
-                    &info.choices.limited(view.clone())?.exact(),
-                    &rows,
-                    &training[at],
-                );
+                let view = info.choices.limited(view.clone())?;
+                between[at] = held_out_between(info, &view, &rows, &training[at]);
+                cells[at] = self.held_out(at, &view.exact(), &rows, &training[at]);
                 let all = cells[at].len();
                 cells[at].retain(|c| info.knows(c.feature));
                 let unknown = all - cells[at].len();
@@ -208,7 +217,8 @@ impl Fit {
             let component = self.component(i)?;
             let factors = Arc::new(component.factors.seen().clone());
             for (at, mut view) in component.views.into_iter().enumerate() {
-                let asked = !cells[at].is_empty() || !classes[at].is_empty();
+                let asked =
+                    !cells[at].is_empty() || !between[at].is_empty() || !classes[at].is_empty();
                 if asked || !notes[at].is_empty() {
                     if view.term.laws_need_data() {
                         view.term = view.term.rebind(&training[at])?;
@@ -246,7 +256,7 @@ impl Fit {
                 kind if kind.has_deviance() => counts_scored(score, &cells, training),
                 kind if kind.is_label() => labels_scored(score, &cells),
                 kind if kind.is_ordered() => levels_scored(score, &cells),
-                _ => score,
+                _ => limits_scored(score, &laws, &between[at]),
             };
             out.push(HeldOut {
                 notes: std::mem::take(&mut notes[at]),
@@ -347,6 +357,7 @@ impl Fit {
             view: info.name.clone(),
             kind,
             cells: cells.len(),
+            limits: 0,
             r2: if scatter > 0.0 {
                 1.0 - errors / scatter
             } else {

@@ -144,6 +144,7 @@ pub(super) fn classes_scored(
         view: info.name.clone(),
         kind: Domain::CLASSES,
         cells: held_out.len(),
+        limits: 0,
         r2: if scatter > 0.0 {
             1.0 - errors / scatter
         } else {

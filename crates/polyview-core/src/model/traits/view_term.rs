@@ -166,9 +166,9 @@ pub trait ViewTerm: Stateful + Send + Sync {
         None
     }
     /// The cut points between the ordered levels of a column, where it has such levels, in order and in the unit
-    /// of its predictors.
-    fn cut_points(&self, column: usize) -> Option<Vec<f64>> {
-        let _ = column;
+    /// of its predictors; of a group that has its own. `None` without a group where groups have their own.
+    fn cut_points(&self, group: Option<usize>, column: usize) -> Option<Vec<f64>> {
+        let _ = (group, column);
         None
     }
     /// The sizes of its columns, where they have any.

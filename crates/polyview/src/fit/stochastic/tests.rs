@@ -267,3 +267,29 @@ fn numbers_that_ran_away_in_a_small_batch_name_it() {
     let e = super::astray(&spec.run_options(), N, lost());
     assert!(matches!(e.kind(), ErrorKind::Numeric(_)), "{e}");
 }
+
+/// Working units of batches come from sums in which a limit counts as a value, those of all samples at once from the law under
+/// which limits are most likely: that they never part is because no batch has limits.
+#[test]
+fn likelihoods_of_limits_take_no_batches() {
+    let tables = tables(1);
+    for likelihood in [
+        "censored",
+        "censored{form=bound}",
+        "survival",
+        "survival{form=bound}",
+    ] {
+        let parsed: Likelihood = likelihood.parse().expect("a likelihood");
+        let mut spec = spec().with_likelihood("a", parsed);
+        spec.views.retain(|v| v.name == "a");
+        let first = &tables[..1];
+        let memory = Fitting::new(dataset(first), spec.clone());
+        let blocks = Fitting::from_blocks(blocks(first), names(), spec);
+        for refused in [memory, blocks] {
+            let ErrorKind::Incompatible { what, .. } = kind(refused) else {
+                panic!("{likelihood} takes batches");
+            };
+            assert!(what.contains("likelihood"), "{what}");
+        }
+    }
+}

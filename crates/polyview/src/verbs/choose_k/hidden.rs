@@ -35,7 +35,8 @@ pub(super) fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
         if h.kind.is_ranked() {
             ranked_cells.extend(h.own_units.shares());
             ranked.push(h.view.clone());
-        } else if h.cells > 0 {
+        } else if h.cells + h.limits > 0 {
+            let n = (h.cells + h.limits) as f64;
             dense += n;
             density += n * h.log_density;
             robust.extend_from_slice(&h.robust);

@@ -6,6 +6,7 @@ use polyview_linalg::Mat;
 
 use super::CrossValidateScore as Score;
 use super::inputs::{columns, groups, side_by_side};
+use super::limited;
 use super::plan::{Job, Plan, What};
 use super::scored::{largest, level_scores, level_shares};
 use super::workers::{Done, Scored, Teller};
@@ -41,7 +42,7 @@ pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Don
             for (at, completed) in completed.iter().enumerate() {
                 let (truth, left) = (&plan.data.views()[at], &left.views()[at]);
                 let cells = Cells::new(truth, left, plan.kinds[at]);
-                if cells.places.is_empty() {
+                if cells.places.is_empty() && cells.between.is_empty() {
                     continue;
                 }
                 done.add(truth.name(), "mean", cells.by_means()?);
@@ -74,7 +75,7 @@ fn of_model(found: &HeldOut) -> Vec<Scored> {
         out.push((Score::LogLoss, -found.log_density, cells));
         out.push((Score::Error, 1.0 - found.accuracy, cells));
     } else {
-        out.push((Score::LogDensity, found.log_density, cells));
+        out.push((Score::LogDensity, found.log_density, cells + found.limits));
     }
     if found.kind.has_deviance() {
         out.push((Score::DevianceExplained, found.deviance_explained, cells));
@@ -111,33 +112,42 @@ struct Cells<'a> {
     kind: Domain,
     /// Samples and features; features of which nothing is left are not among them.
     places: Vec<(usize, usize)>,
+    /// Those of cells of which limits are all that is known: nobody knows how far off a prediction is, laws say how
+    /// probable they are.
+    between: Vec<(usize, usize)>,
 }
 
 impl<'a> Cells<'a> {
     fn new(truth: &'a View, left: &'a View, kind: Domain) -> Self {
         let samples = truth.n_samples();
         let known = |d: &usize| (0..samples).any(|n| left.is_observed(n, *d));
-        // how far a limit is off nobody knows
-        let hidden = |n: usize, d: usize| {
-            truth.is_observed(n, d) && !truth.is_censored(n, d) && !left.is_observed(n, d)
-        };
+        let hidden = |n: usize, d: usize| truth.is_observed(n, d) && !left.is_observed(n, d);
         let places = (0..truth.n_features()).filter(known).flat_map(|d| {
             let rows = (0..samples).filter(move |&n| hidden(n, d));
             rows.map(move |n| (n, d))
         });
+        let (between, places) = places.partition(|&(n, d)| truth.is_censored(n, d));
         Self {
             truth,
             left,
             kind,
-            places: places.collect(),
+            places,
+            between,
         }
     }
     fn value(&self, (n, d): (usize, usize)) -> f64 {
         self.truth.value(n, d).unwrap_or(f64::NAN)
     }
-    /// Means of the features, or shares of classes, of what is left: of successes shares of the trials.
+    /// Means of the features, or shares of classes, of what is left: of successes shares of the trials, of numbers of
+    /// which limits may be all that is known the means of the exact ones, where there are any.
     fn centres(&self) -> Vec<f64> {
-        means(self.shares().as_ref())
+        let all = means(self.shares().as_ref());
+        if !self.kind.is_censored() {
+            return all;
+        }
+        let exact = means(self.left.exact().to_values_with_nan().as_ref());
+        let known = |(exact, all): (f64, f64)| if exact.is_nan() { all } else { exact };
+        exact.into_iter().zip(all).map(known).collect()
     }
     /// What is left, classes one column each, successes as shares, counts and numbers above 0 as they
     /// are.
@@ -190,6 +200,9 @@ impl<'a> Cells<'a> {
     }
     /// Each cell at the mean of its feature.
     fn by_means(&self) -> Result<Vec<Scored>> {
+        if self.kind.is_censored() {
+            return Ok(self.by_likely_laws());
+        }
         let count = self.places.len();
         let centres = self.centres();
         let r2 = self.r2(&|(n, d)| {
@@ -257,6 +270,24 @@ impl<'a> Cells<'a> {
             out.push((Score::LogDensity, ln, count));
         }
         Ok(out)
+    }
+    /// Each cell by the normal law under which what is left of its feature is most likely.
+    fn by_likely_laws(&self) -> Vec<Scored> {
+        let (mean, sd) = limited::most_likely(self.left);
+        let all = || self.places.iter().chain(&self.between);
+        let ln = |&(n, d): &(usize, usize)| {
+            let cell = self.truth.interval(n, d);
+            cell.map_or(f64::NAN, |cell| limited::ln_normal(cell, mean[d], sd[d]))
+        };
+        let (sum, count) = (all().map(ln).sum::<f64>(), all().count());
+        vec![
+            (
+                Score::R2,
+                self.r2(&|(_, d)| vec![mean[d]]),
+                self.places.len(),
+            ),
+            (Score::LogDensity, sum / count as f64, count),
+        ]
     }
     /// Log densities of the hidden cells by a normal law of each feature of what is known, summed; `as_known` turns a cell
     /// into what is known of it, with the logarithm of the slope of that.

@@ -3,6 +3,8 @@
 mod hidden;
 mod inputs;
 mod kernels;
+mod limited;
+mod no_better;
 mod plan;
 mod scored;
 mod summary;
@@ -136,7 +138,8 @@ pub enum CrossValidateScore {
     MeanSquaredError,
     /// Share of the values inside their central intervals of probability 0.9.
     Coverage,
-    /// Mean log density of a cell, nats.
+    /// Mean log density of a cell, nats; of a cell of which limits are all that is known the log probability of what
+    /// lies between them. Of numbers all cells are scored by it, and everything else is of exact cells alone.
     LogDensity,
     /// Mean Poisson deviance of counts, or gamma deviance of numbers above 0.
     Deviance,
@@ -218,7 +221,7 @@ pub struct CrossValidate {
     pub folds: Vec<Vec<usize>>,
     /// What is remarkable about the data.
     pub notes: Vec<String>,
-    /// What makes the comparison worth little.
+    /// What makes the comparison worth little, and which targets a model predicts no better than means do.
     pub warnings: Vec<String>,
 }
 
@@ -271,7 +274,9 @@ impl fmt::Display for CrossValidateProgress {
 ///   $\ln(1 + x)$, penalties chosen by folds of the training samples. Counts are predicted by ridge regression of $\ln(1 + x)$,
 ///   brought back by the mean of the exponentials of the training residuals;
 /// * *regression on limits* of numbers of which limits may be all that is known, and of times to an event
-///   ([`limited_ridge`](polyview_baselines::limited_ridge)), likewise;
+///   ([`limited_ridge`](polyview_baselines::limited_ridge)), likewise; its law of a cell is normal, with the noise that it has
+///   about what its own folds say. The means of such numbers are those of the normal laws under which the training cells are most
+///   likely ([`View::most_likely_normal`](polyview_core::View::most_likely_normal));
 /// * *kernel ridge regression* of numbers, where a model compares a view by a kernel
 ///   ([`kernel_ridge`](polyview_baselines::kernel_ridge)): that kernel, with the width and the penalty of least error on folds of the
 ///   training samples;
@@ -387,6 +392,7 @@ pub fn cross_validate(
     }
     let first = models.first().map_or("", CrossValidateModel::name);
     let summary = summed_up(&rows, first, options.folds);
+    warnings.extend(no_better::no_better(&summary, models, (data, options)));
     let folds = plan.folds.iter();
     Ok(CrossValidate {
         rows,

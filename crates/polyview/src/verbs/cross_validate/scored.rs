@@ -5,6 +5,7 @@ use polyview_linalg::Mat;
 use polyview_special::normal_cdf;
 
 use super::CrossValidateScore as Score;
+use super::limited;
 use super::targets::rows;
 use super::workers::Scored;
 use crate::error::{ErrorKind, Result};
@@ -31,6 +32,9 @@ pub(super) struct Predicted {
     pub(super) interval: Option<(Mat<f64>, Mat<f64>)>,
     /// Of ordered levels the probability of each, where more than a level is said.
     pub(super) levels: Option<Vec<Mat<f64>>>,
+    /// Of numbers of which limits may be all that is known the log densities of the cells of the fold, and of limits the log
+    /// probabilities of what lies between them, where a law is said.
+    pub(super) ln_densities: Option<Mat<f64>>,
 }
 
 impl Predicted {
@@ -40,6 +44,7 @@ impl Predicted {
             sd: None,
             interval: None,
             levels: None,
+            ln_densities: None,
         }
     }
     /// Takes a row of another prediction of the same columns; what is unknown there stays.
@@ -55,6 +60,12 @@ impl Predicted {
         take(&mut self.mean, &other.mean);
         if let (Some(own), Some(other)) = (&mut self.sd, &other.sd) {
             take(own, other);
+        }
+        if let (Some(own), Some(other)) = (&mut self.ln_densities, &other.ln_densities) {
+            // where no law is said of the one, that of the other stands for nothing
+            for d in 0..own.ncols() {
+                own[(to, d)] = other[(from, d)];
+            }
         }
         if let (Some(own), Some(other)) = (&mut self.levels, &other.levels) {
             for (own, other) in own.iter_mut().zip(other) {
@@ -95,6 +106,11 @@ impl Target {
         let known = self.training.to_values_with_nan();
         let means = polyview_baselines::means(known.as_ref());
         means.into_iter().map(|m| m.max(floor)).collect()
+    }
+    /// Whether densities of exact cells, and probabilities of what lies between limits, are what all cells are
+    /// scored by.
+    pub(super) fn has_limits(&self) -> bool {
+        self.kind.is_censored() && !self.kind.is_survival()
     }
     /// True values, `NaN` where there is none or nothing is predicted.
     fn truth(&self, predicted: &Mat<f64>) -> Mat<f64> {
@@ -211,6 +227,7 @@ fn of_numbers(
         ),
     ];
     out.extend(coverage(&truth, predicted)?);
+    out.extend(limited::ln_density(target, predicted));
     Ok(out)
 }
 

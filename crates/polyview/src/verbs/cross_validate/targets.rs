@@ -11,10 +11,10 @@ use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
 use super::inputs::{columns, groups, limits, side_by_side};
-use super::kernels;
 use super::plan::{Job, Plan, What, two_steps};
 use super::scored::{Predicted, Target, level_shares, scores};
 use super::workers::{Done, Teller};
+use super::{kernels, limited};
 use crate::adjust::known_beside;
 use crate::assemble;
 use crate::compose::Composed;
@@ -181,7 +181,8 @@ impl<'a> Halves<'a> {
             let [lower, upper] = limits(&target.training).map(|ends| less(ends, own));
             let fit = limited_ridge(x.as_ref(), (lower.as_ref(), upper.as_ref()), &tuning)?;
             let mean = less(fit.regression.predict(new.as_ref())?, &minus);
-            return Ok(("regression on limits", Predicted::means(mean)));
+            let sd: Vec<f64> = fit.noise.iter().map(|v| v.sqrt()).collect();
+            return Ok(("regression on limits", limited::normal(target, mean, &sd)));
         }
         let y = less(y, own);
         let fit = ridge(x.as_ref(), y.as_ref(), &tuning)?;
@@ -348,11 +349,13 @@ fn predicted(fit: &Fit, new: &Dataset, target: &Target) -> Result<Predicted> {
         let (lower, upper) = found.interval(LEVEL)?;
         Some((ordered(&lower), ordered(&upper)))
     };
+    let ln_densities = limited::of_fit(target, &found)?;
     Ok(Predicted {
         mean: ordered(&found.mean),
         sd: Some(ordered(&found.sd)),
         interval,
         levels: (found.levels.as_ref()).map(|of| of.probability.iter().map(ordered).collect()),
+        ln_densities: ln_densities.as_ref().map(ordered),
     })
 }
 
@@ -361,7 +364,11 @@ fn predicted(fit: &Fit, new: &Dataset, target: &Target) -> Result<Predicted> {
 fn mean(target: &Target) -> Result<Predicted> {
     let view = &target.training;
     let rows = target.test.n_samples();
-    if let Some(offset) = target.offset.as_ref().filter(|_| target.takes_offset()) {
+    let offset = target.offset.as_ref().filter(|_| target.takes_offset());
+    if target.has_limits() {
+        return limited::mean(target, offset);
+    }
+    if let Some(offset) = offset {
         return Ok(mean_beside(target, offset));
     }
     let known = view.to_values_with_nan();

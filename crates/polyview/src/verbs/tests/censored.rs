@@ -287,6 +287,99 @@ fn times_to_an_event_are_predicted_from_other_views() {
     assert!(fit.event_times("y").is_err());
 }
 
+/// Limits by the log probability of what lies between them, exact cells by their log density; against
+/// an own calculation.
+#[test]
+fn targets_with_limits_are_scored_by_their_laws() {
+    let (data, _) = simulated(6);
+    let data = data.with_views(&["real", "y"]).unwrap();
+    let y = data.view("y").unwrap();
+    let options = CrossValidateOptions {
+        targets: vec!["y".to_owned()],
+        folds: 3,
+        ..CrossValidateOptions::default()
+    };
+    let mut spec = spec("censored");
+    spec.views.retain(|v| v.name != "os");
+    let models = [CrossValidateModel::new("m", spec.clone())];
+    let found = crate::cross_validate(&data, &models, &options, &|_| {}).unwrap();
+    let folds = [0u32, 1, 2].map(|fold| {
+        let inside = |n: &u32| found.folds[0][*n as usize] as u32 == fold + 1;
+        let (test, training): (Vec<u32>, Vec<u32>) = (0..N as u32).partition(inside);
+        let fit = crate::fit(data.subset(&training), spec.clone()).unwrap();
+        let new = data.subset(&test).with_views(&["real"]).unwrap();
+        let said = fit.predict(&new, "y").unwrap();
+        let (mut sum, mut exact, mut all) = (0.0, 0, 0);
+        for (at, n) in test.iter().enumerate() {
+            for d in 0..D {
+                let Some((least, most)) = y.interval(*n as usize, d) else {
+                    continue;
+                };
+                let (mean, sd) = (said.mean[(at, d)], said.sd[(at, d)]);
+                let z = |x: f64| (x - mean) / sd;
+                all += 1;
+                sum += if least < most {
+                    (polyview_special::normal_cdf(z(most)) - polyview_special::normal_cdf(z(least)))
+                        .ln()
+                } else {
+                    exact += 1;
+                    polyview_special::ln_normal_pdf(z(least)) - sd.ln()
+                };
+            }
+        }
+        (sum / f64::from(all), all as usize, exact as usize)
+    });
+    let of = |method: &str, score: Score| -> Vec<(f64, usize)> {
+        let rows = found.rows.iter();
+        let own = rows.filter(|r| r.method == method && r.score == score);
+        own.map(|r| (r.value, r.cells)).collect()
+    };
+    for ((value, cells), (own, all, _)) in of("m", Score::LogDensity).iter().zip(&folds) {
+        assert!((value - own).abs() < 1e-9 && cells == all, "{value} {own}");
+    }
+    for method in ["m", "mean", "regression on limits", "m, two steps"] {
+        assert_eq!(of(method, Score::LogDensity).len(), 3, "{method}");
+        for ((_, cells), (_, all, exact)) in of(method, Score::R2).iter().zip(&folds) {
+            assert!(cells == exact && exact < all, "{method}");
+        }
+    }
+    // a law that knows limits beats one that knows nothing, and a model both
+    let mean = |method| -> f64 {
+        let folds = of(method, Score::LogDensity);
+        folds.iter().map(|(x, _)| x / 3.0).sum()
+    };
+    assert!(mean("m") > mean("mean") + 0.1);
+    assert!(mean("regression on limits") > mean("mean") + 0.1);
+    // hidden cells alike: more have a density than have a value
+    let options = CrossValidateOptions {
+        share: 0.2,
+        folds: 2,
+        ..CrossValidateOptions::default()
+    };
+    let found = crate::cross_validate(&data, &models, &options, &|_| {}).unwrap();
+    let of = |method: &str, score: Score| {
+        let of_y = |r: &&crate::CrossValidateRow| r.target == "y" && r.method == method;
+        let own = found.rows.iter().filter(of_y).find(|r| r.score == score);
+        own.map(|r| (r.value, r.cells)).unwrap()
+    };
+    let held = hold_out(&data, 0.2, 1).unwrap().data;
+    let hidden = held.view("y").unwrap();
+    let all = (0..N * D).filter(|i| {
+        let (n, d) = (i / D, i % D);
+        y.is_observed(n, d) && !hidden.is_observed(n, d)
+    });
+    let all: Vec<usize> = all.collect();
+    let exact = all
+        .iter()
+        .filter(|i| !y.is_censored(*i / D, *i % D))
+        .count();
+    for method in ["m", "mean"] {
+        assert_eq!(of(method, Score::LogDensity).1, all.len());
+        assert_eq!(of(method, Score::R2).1, exact);
+    }
+    assert!(of("m", Score::LogDensity).0 > of("mean", Score::LogDensity).0 + 0.1);
+}
+
 #[test]
 fn limits_of_detection_are_as_if_cells_were_written_so() {
     let (data, truth) = simulated(4);

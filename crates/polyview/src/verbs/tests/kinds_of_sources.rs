@@ -1,6 +1,6 @@
 //! A table with a kernel beside one without: each feature goes by what says more of it (docs/decisions/0092-kinds-of-sources.md).
 
-use polyview_core::{Dataset, Table};
+use polyview_core::{Dataset, DatasetBuilder, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
@@ -34,7 +34,7 @@ fn fitted(tables: &[Table]) -> Fit {
     let data = tables
         .iter()
         .cloned()
-        .fold(Dataset::builder(), |b, t| b.view(t));
+        .fold(Dataset::builder(), DatasetBuilder::view);
     let mut spec = models::bibfa(3)
         .with_kernel("u", "rbf{width=0.7}".parse().unwrap())
         .with_settled("y", Settle::Mixture);
