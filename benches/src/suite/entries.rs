@@ -147,6 +147,13 @@ pub const ENTRIES: &[Entry] = &[
         run: accuracy::classes,
     },
     Entry {
+        name: "kernels",
+        title: "Kernels: tables of the thesis",
+        measures: "Real targets by RBF kernels in ten folds (thesis 4.9): R² of the squares of all folds, mean over the targets, ± standard deviation over the folds, and of each target; the least share of the training samples that new ones are compared with (4.11); classes of landsat by a kernel for each of two views (4.12). Widths and penalties of the plain predictors are validated.",
+        needs: Needs::SetsPeersBeside,
+        run: accuracy::kernels,
+    },
+    Entry {
         name: "rank-scales",
         title: "Ranks where scales are strange",
         measures: "Example `rank_scales`.",
