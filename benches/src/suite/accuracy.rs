@@ -138,23 +138,23 @@ pub fn classes(setting: &Setting, page: &mut Page) -> Done {
 /// Real targets and classes by kernels; quickly of one small set.
 pub fn kernels(setting: &Setting, page: &mut Page) -> Done {
     let few = |args: &[&'static str]| setting.choose(args.to_vec(), Vec::new());
-    beside_peers(setting, page, "thesis-9", few(&["--sets", "edm"]))?;
+    beside_peers(setting, page, "thesis-9", &few(&["--sets", "edm"]))?;
     let folder = setting.set("")?;
     published(page, "thesis-11", &folder, &few(&["--sets", "edm"]))?;
     if setting.quick {
         return Ok(());
     }
-    beside_peers(setting, page, "thesis-12", Vec::new())
+    beside_peers(setting, page, "thesis-12", &[])
 }
 
 /// The default beside plain predictors, and beside a random forest where peers were asked for.
 fn judged(setting: &Setting, page: &mut Page, table: &str, few: &str) -> Done {
     let args = setting.choose(vec!["--sets", few], Vec::new());
-    beside_peers(setting, page, table, args)
+    beside_peers(setting, page, table, &args)
 }
 
 /// A table on real data, with what scikit-learn says where peers were asked for.
-fn beside_peers(setting: &Setting, page: &mut Page, table: &str, mut args: Vec<&str>) -> Done {
+fn beside_peers(setting: &Setting, page: &mut Page, table: &str, few: &[&str]) -> Done {
     let folder = setting.set("")?;
     let python = match setting.peers.forests() {
         Ok(python) => Some(python.to_string_lossy().into_owned()),
@@ -164,6 +164,7 @@ fn beside_peers(setting: &Setting, page: &mut Page, table: &str, mut args: Vec<&
             None
         }
     };
+    let mut args = few.to_vec();
     if let Some(python) = &python {
         args.extend(["--python", python]);
     }
