@@ -1,4 +1,4 @@
-//! Tables 4.9, 4.11 and 4.12 of the thesis of kernel SSHIBA (spec/thesis 10.2) from data that are at hand: folds, real targets and
+//! Tables 4.9, 4.11 and 4.12 of the thesis of kernel SSHIBA (spec/thesis 10) from data that are at hand: folds, real targets and
 //! R² by target, beside the thesis' own figures.
 
 mod coordinates;
