@@ -16,8 +16,9 @@ use crate::model::Model;
 use crate::prune::{PruneRule, drop_empty};
 use crate::rotation::{Rotation, RotationOptions, maximise};
 
-/// Squares of means below this share of their variances are those of a column that does nothing.
-const NOTHING: f64 = 0.01;
+/// Squares of means below this share of their variances are those of a column that does nothing: means of a thousandth of
+/// their standard deviations. Weights of ranks, whose comparisons say little, are on their way to nothing long before.
+const NOTHING: f64 = 1e-6;
 
 /// A model on its way: what a [`Strategy`](super::Strategy) works on.
 pub struct RunState {
