@@ -78,6 +78,9 @@ pub struct Study {
     /// What stands for a missing value in the files, besides empty cells and NA.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub na: Vec<String>,
+    /// Views that are there to be predicted, together: none of them is what another is predicted from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
     /// The views' files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Source>,
@@ -137,6 +140,7 @@ impl Study {
                     .into(),
             ));
         }
+        study.check_targets()?;
         study.check_model(&of_file)?;
         Ok(study)
     }

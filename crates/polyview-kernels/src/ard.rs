@@ -19,7 +19,7 @@ use crate::centring::Centre;
 use crate::choice::{KernelChoice, Width};
 use crate::error::KernelError;
 use crate::kernel::{Kernel, Smoothness};
-use crate::map::similarities;
+use crate::map::{similarities, to_themselves};
 use crate::ridge::Decomposed;
 use crate::units::{Holes, Points, Units};
 
@@ -273,8 +273,13 @@ impl Comparison {
         }
         let mut sums = vec![0.0; n];
         for (j, total) in sums.iter_mut().enumerate() {
-            for (x, far) in by.col_as_slice_mut(j).iter_mut().zip(raw.col_as_slice(j)) {
+            let far = raw.col_as_slice(j).iter();
+            for (i, (x, far)) in by.col_as_slice_mut(j).iter_mut().zip(far).enumerate() {
                 *x *= slope(kernel, *far);
+                if i == j && points.spread[i] > 0.0 {
+                    // no weight moves the distance of a sample to itself, whatever it lacks
+                    *x = 0.0;
+                }
                 *total += *x;
             }
         }
@@ -438,7 +443,7 @@ fn own_similarities(kernel: Kernel, points: &Points) -> Result<(Mat<f64>, Mat<f6
         for (i, x) in own.col_as_slice_mut(j).iter_mut().enumerate() {
             let far = if i == j {
                 // not by a difference: its rounding would be the square of a distance
-                2.0 * points.spread[i]
+                0.0
             } else {
                 (squares[i] + squares[j] - 2.0 * *x).max(0.0)
             };
@@ -467,6 +472,7 @@ fn about_centre(
     let (references, squares) = seen.as_references();
     let of = (references.as_ref(), squares.as_slice());
     let mut own = similarities(kernel, &seen, of);
+    to_themselves(kernel, &seen, &mut own);
     let mut across = similarities(kernel, &points.only(new), of);
     let centre = Centre::of(&own)?;
     centre.apply(&mut own);

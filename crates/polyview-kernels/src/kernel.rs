@@ -121,6 +121,11 @@ impl Kernel {
             _ => Ok(()),
         }
     }
+    /// That of a sample to itself where it goes by the distance, which is 0 whatever the sample lacks: what it lacks is
+    /// one value, and not two independent ones.
+    pub(crate) fn at_itself(self) -> Option<f64> {
+        matches!(self, Self::Rbf { .. } | Self::Matern { .. }).then_some(1.0)
+    }
     /// From the product of two samples, their squared lengths and the number of
     /// their features.
     pub(crate) fn value(self, product: f64, squares: f64, features: usize) -> f64 {

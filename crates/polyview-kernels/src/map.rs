@@ -1,6 +1,6 @@
 //! What is learnt of training samples, and how samples are mapped by it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use polyview_core::Table;
 use polyview_linalg::faer::Accum;
@@ -60,6 +60,9 @@ pub struct KernelMap {
     /// Of each reference the sum of the variances of the features that it lacks; none where
     /// none lacks any.
     pub(crate) spread: Vec<f64>,
+    /// Whether a reference that lacks features is at no distance from itself: in maps of before that was so,
+    /// and whose centre was found so, it was compared as two samples.
+    pub(crate) itself: bool,
     pub(crate) centre: Option<Centre>,
     pub(crate) fourier: bool,
 }
@@ -124,6 +127,7 @@ impl KernelMap {
             units,
             references: chosen.iter().map(of).collect(),
             points: Mat::from_fn(d, chosen.len(), |j, r| points.values[(chosen[r], j)]),
+            itself: kernel.at_itself().is_some() && spread.iter().any(|s| *s > 0.0),
             spread: if spread.iter().all(|s| *s == 0.0) {
                 Vec::new()
             } else {
@@ -157,6 +161,7 @@ impl KernelMap {
             references: names.collect(),
             points,
             spread: Vec::new(),
+            itself: false,
             centre: None,
             fourier: true,
         }
@@ -223,7 +228,7 @@ impl KernelMap {
     pub fn map(&self, table: &Table) -> Result<Mapped, KernelError> {
         self.all_there(table)?;
         let points = self.units.points(table)?;
-        let mut found = self.similarities(&points);
+        let mut found = self.similarities(&points, &table.samples);
         if let Some((i, r)) = not_finite(&found) {
             return Err(KernelError::TooLarge {
                 sample: table.samples[points.samples[i]].clone(),
@@ -265,19 +270,52 @@ impl KernelMap {
             None => Ok(()),
         }
     }
-    /// Similarities of these samples to the references, as the kernel has them.
-    pub(crate) fn similarities(&self, points: &Points) -> Mat<f64> {
+    /// Similarities of these samples, of those of these names, to the references, as the kernel has them.
+    pub(crate) fn similarities(&self, points: &Points, names: &[String]) -> Mat<f64> {
         if self.kernel == Kernel::Precomputed {
             return points.values.clone();
         }
         if self.fourier {
             return self.waves(points);
         }
-        similarities(
+        let mut out = similarities(
             self.kernel,
             points,
             (self.points.as_ref(), &self.reference_squares()),
-        )
+        );
+        if let Some(own) = self.kernel.at_itself().filter(|_| self.itself) {
+            for (i, r) in self.references_among(points, names) {
+                out[(i, r)] = own;
+            }
+        }
+        out
+    }
+    /// Which of these samples are reference points that lack some of the features: those that are called so, have the
+    /// same values and lack the same features. A new sample may have an ID of training by chance.
+    fn references_among(&self, points: &Points, names: &[String]) -> Vec<(usize, usize)> {
+        let lacking = |r: &usize| self.spread.get(*r).is_some_and(|s| *s > 0.0);
+        let of: HashMap<&str, usize> = (0..self.references.len())
+            .filter(lacking)
+            .map(|r| (self.references[r].as_str(), r))
+            .collect();
+        if of.is_empty() {
+            return Vec::new();
+        }
+        let same = |i: usize, r: usize| {
+            let mut values = self.points.col_as_slice(r).iter().enumerate();
+            points.spread[i].to_bits() == self.spread[r].to_bits()
+                && values.all(|(j, x)| points.values[(i, j)].to_bits() == x.to_bits())
+        };
+        let place = |(i, n): (usize, &usize)| {
+            let r = *of.get(names[*n].as_str())?;
+            same(i, r).then_some((i, r))
+        };
+        points
+            .samples
+            .iter()
+            .enumerate()
+            .filter_map(place)
+            .collect()
     }
     /// Random Fourier features of samples. What a sample lacks brings its columns nearer to zero, as it does its
     /// similarities.
@@ -318,6 +356,18 @@ impl KernelMap {
             own + self.spread.get(r).copied().unwrap_or(0.0)
         };
         (0..self.references.len()).map(of).collect()
+    }
+}
+
+/// Makes the distance of each of some samples that lack features to itself 0, of similarities of these among themselves.
+pub(crate) fn to_themselves(kernel: Kernel, points: &Points, own: &mut Mat<f64>) {
+    let Some(one) = kernel.at_itself() else {
+        return;
+    };
+    for (i, spread) in points.spread.iter().enumerate() {
+        if *spread > 0.0 {
+            own[(i, i)] = one;
+        }
     }
 }
 

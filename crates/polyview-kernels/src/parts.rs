@@ -27,6 +27,9 @@ pub struct KernelParts {
     points: Vec<Vec<f64>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     spread: Vec<f64>,
+    /// Whether a reference that lacks features is at no distance from itself; not so in maps of earlier releases.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    itself: bool,
     /// Mean similarity of each reference to all of them, where similarities are centred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     centre: Vec<f64>,
@@ -59,6 +62,7 @@ impl KernelMap {
             variance: map.units.variance,
             references: map.references,
             spread: map.spread,
+            itself: map.itself,
             centre: map.centre.map_or_else(Vec::new, |c| c.references),
             fourier: map.fourier,
         }
@@ -152,6 +156,7 @@ impl KernelParts {
             },
             references: parts.references,
             spread: parts.spread,
+            itself: parts.itself,
             fourier: parts.fourier,
             centre: (!parts.centre.is_empty()).then(|| Centre {
                 all: parts.centre.iter().sum::<f64>() / r as f64,

@@ -48,7 +48,9 @@ pub struct Learnt {
 ///
 /// A sample that lacks some features is compared by expected squared distances and products: what
 /// it lacks has the mean and the variance of the feature in training, which add up to
-/// $\mathrm{E}\lVert x - y\rVert^2 = \lVert\hat x - \hat y\rVert^2 + \sum_{d \in \text{holes}} v_d$.
+/// $\mathrm{E}\lVert x - y\rVert^2 = \lVert\hat x - \hat y\rVert^2 + \sum_{d \in \text{holes}} v_d$
+/// of two samples. The distance of a sample to itself is 0: what it lacks is one value. So is that of a
+/// sample with the ID, the values and the holes of a reference point.
 /// The farther it may be from everything, the nearer its similarities are to those of the mean.
 ///
 /// All samples are reference points unless fewer are asked for. Then the first is drawn, and each
@@ -192,7 +194,7 @@ fn learn(
         far_apart(kernel, &points, references, key)
     };
     let mut map = KernelMap::against(kernel, units, table, &points, &chosen);
-    let own = map.similarities(&points.only(&chosen));
+    let own = map.similarities(&points.only(&chosen), &table.samples);
     let centre = Centre::of(&own)?;
     let mut about = own.clone();
     centre.apply(&mut about);
@@ -290,7 +292,10 @@ fn far_apart(kernel: Kernel, points: &Points, count: usize, key: StreamKey) -> V
     let own: Vec<f64> = (points.squares().iter().enumerate())
         .map(|(i, squares)| {
             let product: f64 = (0..d).map(|j| points.values[(i, j)].powi(2)).sum();
-            kernel.value(product, 2.0 * squares, d)
+            match kernel.at_itself() {
+                Some(own) if points.spread[i] > 0.0 => own,
+                _ => kernel.value(product, 2.0 * squares, d),
+            }
         })
         .collect();
     let to = |i: usize| {
@@ -432,6 +437,7 @@ fn precomputed(
         references: names,
         points: Mat::zeros(count, 0),
         spread: Vec::new(),
+        itself: false,
         centre: Some(Centre::of(&among)?),
         fourier: false,
     })
@@ -483,7 +489,7 @@ mod tests {
         new.values[(0, 1)] = f64::NAN;
         new.values[(2, 2)] = f64::NAN;
         let points = map.units.points(&new).expect("samples");
-        let found = map.similarities(&points);
+        let found = map.similarities(&points, &new.samples);
         for n in 0..4 {
             for r in 0..9 {
                 let expected: f64 = (0..3)

@@ -215,11 +215,21 @@ fn samples_may_lack_features() {
                 .sum()
         };
         for (a, b) in [(0, 1), (2, 5), (5, 2), (2, 2)] {
-            let expected = (-distance(a, b) / 3.0).exp();
+            // what a sample lacks is one value: it is at no distance from itself
+            let far = if a == b { 0.0 } else { distance(a, b) };
+            let expected = (-far / 3.0).exp();
             assert!(
                 (found.table.values[(a, b)] - expected).abs() < 1e-12,
                 "{a} {b}"
             );
+        }
+        // a sample that is called so and is another is none of the references, nor is one that is called otherwise
+        for (name, value) in [("s2", 9.0), ("t2", holes.values[(2, 0)])] {
+            let mut new = holes.clone();
+            new.samples[2] = name.into();
+            new.values[(2, 0)] = value;
+            let found = map.apply(&new).expect("similarities").values[(2, 2)];
+            assert!(found < 0.9, "{name}: {found}");
         }
         // a map that saw no hole takes samples that have one
         let map = KernelMap::learn(&whole, &options).expect("a map");

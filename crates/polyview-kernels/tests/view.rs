@@ -158,6 +158,49 @@ fn a_precomputed_kernel_is_centred_alike() {
     }
 }
 
+/// What is at no distance from itself in a fit is so when its table is given again, from a file as well; in maps of
+/// before it was two samples, and they say what they said.
+#[test]
+fn references_with_holes_are_alike_to_themselves() {
+    let mut data = table(14, 3, 2);
+    for at in [(3, 1), (8, 0), (8, 2)] {
+        data.values[at] = f64::NAN;
+    }
+    for text in ["rbf", "matern", "matern{nu=1/2}", "rbf{references=14}"] {
+        let map = learnt(&data, text);
+        let written = serde_json::to_value(&map).expect("a map");
+        let read: KernelMap = serde_json::from_value(written.clone()).expect("a map");
+        let found = map.apply(&data).expect("similarities").values;
+        assert_eq!(read.apply(&data).expect("similarities").values, found);
+        // the squared distance in feature space is 0 from itself, and from no other
+        for n in 0..14 {
+            for m in 0..14 {
+                let far = found[(n, n)] + found[(m, m)] - found[(n, m)] - found[(m, n)];
+                assert!(
+                    if n == m {
+                        far.abs() < 1e-12
+                    } else {
+                        far > 1e-3
+                    },
+                    "{text} {n} {m} {far}"
+                );
+                // about the mean of all of them
+                assert!(
+                    (found[(n, m)] - found[(m, n)]).abs() < 1e-12,
+                    "{text} {n} {m}"
+                );
+            }
+            let sum: f64 = (0..14).map(|m| found[(m, n)]).sum();
+            assert!(sum.abs() < 1e-12, "{text} {n} {sum}");
+        }
+        let mut before = written;
+        let parts = before.as_object_mut().expect("parts");
+        assert_eq!(parts.remove("itself"), Some(serde_json::Value::Bool(true)));
+        let before: KernelMap = serde_json::from_value(before).expect("a map");
+        assert!(before.apply(&data).expect("similarities").values[(8, 8)] < found[(8, 8)] - 0.1);
+    }
+}
+
 #[test]
 fn files_hold_all_of_a_map() {
     let mut data = table(14, 3, 2);

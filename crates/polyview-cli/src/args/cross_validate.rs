@@ -21,8 +21,8 @@ pub struct CrossValidateArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// A view, but for successes out of trials, to predict from all views that are no targets; may be given several
-    /// times [default: none, cells are hidden in all views instead]. Limits (<0.05, [2,5]) are scored by how probable what
-    /// lies beyond or between them was.
+    /// times [default: the targets of the study file; where there are none, cells are hidden in all views instead].
+    /// Limits (<0.05, [2,5]) are scored by how probable what lies beyond or between them was.
     #[arg(long, value_name = "VIEW", help_heading = "Comparison")]
     pub target: Vec<String>,
     /// Folds into which the samples are parted; without targets how often cells
@@ -34,22 +34,11 @@ pub struct CrossValidateArgs {
     pub repeats: usize,
     /// View of labels or classes whose shares every fold keeps [default: the
     /// targets that are such].
-    #[arg(
-        long,
-        value_name = "VIEW",
-        requires = "target",
-        help_heading = "Comparison"
-    )]
+    #[arg(long, value_name = "VIEW", help_heading = "Comparison")]
     pub stratify: Option<String>,
     /// Column of the metadata: samples with the same value there, of one patient
     /// or one batch, are in one fold.
-    #[arg(
-        long,
-        value_name = "COLUMN",
-        requires = "target",
-        requires = "metadata",
-        help_heading = "Comparison"
-    )]
+    #[arg(long, value_name = "COLUMN", help_heading = "Comparison")]
     pub keep_together: Option<String>,
     /// Share of the cells to hide [default: 0.1].
     #[arg(long, value_name = "P", value_parser = real, allow_hyphen_values = true, conflicts_with = "target", help_heading = "Comparison")]

@@ -17,7 +17,7 @@ use crate::inputs::dataset;
 use crate::output::{json, line, number, prose, significant, table};
 use crate::preset::KNOWN;
 use crate::progress::Bar;
-use crate::remarks::{Said, say};
+use crate::remarks::{Said, say, warning};
 use crate::study::{Study, set};
 use crate::written::{called, is_stdout, overwrite, shortest, write_rows};
 
@@ -45,6 +45,27 @@ fn check(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     Ok(())
 }
 
+/// Refuses choices of folds of samples where cells are hidden instead, and folds by a column that nobody gave.
+fn check_folds(args: &CrossValidateArgs, study: &Study, targets: &[String]) -> Outcome<()> {
+    let choices = [
+        ("--stratify", args.stratify.is_some()),
+        ("--keep-together", args.keep_together.is_some()),
+    ];
+    let given = choices.iter().find(|(_, given)| *given);
+    if let (Some((option, _)), true) = (given, targets.is_empty()) {
+        return Err(Failure::Usage(format!(
+            "{option}: without a target cells are hidden, and samples are in no folds; add --target VIEW, or targets = \
+             [\"VIEW\"] in the study"
+        )));
+    }
+    if args.keep_together.is_some() && study.metadata.is_none() {
+        return Err(Failure::Usage(
+            "--keep-together: its column is of a table about the samples; give it with --metadata FILE".into(),
+        ));
+    }
+    Ok(())
+}
+
 /// Compares a model with plain predictors on samples or cells that neither has seen.
 pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     check(cli, args)?;
@@ -55,14 +76,19 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     let data = dataset(cli, &mut study)?;
     // what the data carry is a matter of each fold
     study.fit_factors(data.n_samples(), usize::MAX);
-    mix(cli, &mut study, (args, &data));
+    let targets = study.predicted(&args.target, args.hide.is_some());
+    check_folds(args, &study, &targets)?;
+    if let Some(text) = study.predicted_from_targets(&targets) {
+        warning(cli, text);
+    }
+    mix(cli, &mut study, (&targets, &data));
     for idle in study.idle_on_views(&args.model)? {
         say(cli, idle);
     }
     let mut said = Said::default();
     said.journal(cli, data.journal());
     let mut options = CrossValidateOptions {
-        targets: args.target.clone(),
+        targets: targets.clone(),
         folds: args.folds,
         repeats: args.repeats,
         seed: study.model.seed,
@@ -78,7 +104,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         study.model.clone(),
     )];
     for other in &args.against {
-        models.push(further(cli, other, (args, &study, &data))?);
+        models.push(further(cli, other, (args, &targets), (&study, &data))?);
     }
     said.answer(cli, &[], &cross_validate_warnings(&data, &options));
     let bar = Mutex::new(Bar::new(cli.quiet));
@@ -108,9 +134,9 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
 }
 
 /// Has targets predicted as a fit by default does.
-fn mix(cli: &Cli, study: &mut Study, (args, data): (&CrossValidateArgs, &Dataset)) {
-    if !args.target.is_empty()
-        && let Some(note) = study.mix_targets(&args.target, data)
+fn mix(cli: &Cli, study: &mut Study, (targets, data): (&[String], &Dataset)) {
+    if !targets.is_empty()
+        && let Some(note) = study.mix_targets(targets, data)
     {
         say(cli, note);
     }
@@ -120,7 +146,8 @@ fn mix(cli: &Cli, study: &mut Study, (args, data): (&CrossValidateArgs, &Dataset
 fn further(
     cli: &Cli,
     text: &str,
-    (args, study, data): (&CrossValidateArgs, &Study, &Dataset),
+    (args, targets): (&CrossValidateArgs, &[String]),
+    (study, data): (&Study, &Dataset),
 ) -> Outcome<CrossValidateModel> {
     let mut other = if let Ok(name) = ModelName::from_str(text, false) {
         let mut model = args.model.clone();
@@ -150,7 +177,7 @@ fn further(
     }
     other.fit_factors(data.n_samples(), usize::MAX);
     let name = Path::new(text).file_stem().and_then(|s| s.to_str());
-    mix(cli, &mut other, (args, data));
+    mix(cli, &mut other, (targets, data));
     Ok(CrossValidateModel::new(name.unwrap_or(text), other.model))
 }
 

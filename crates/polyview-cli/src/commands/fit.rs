@@ -65,7 +65,8 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         by_blocks(cli, args, &mut study)?
     } else {
         let data = loaded(cli, &mut study)?;
-        if let Some(note) = study.mix_targets(&[], &data) {
+        let targets = study.targets.clone();
+        if let Some(note) = study.mix_targets(&targets, &data) {
             say(cli, note);
         }
         say(cli, overlap(&data));

@@ -112,6 +112,9 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
             ),
         );
     }
+    if args.outputs != Outputs::Each {
+        note(cli, together(args, &layout));
+    }
     let (old, new) = (layout.training.samples.len(), layout.new.samples.len());
     files.done(
         cli,
@@ -123,6 +126,25 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
         json!({
             "rows": old, "new_rows": new, "views": layout.training.tables.len(),
         }),
+    )
+}
+
+/// How well the targets are predicted, all of them together, in words.
+fn together(args: &LayoutArgs, layout: &Layout) -> String {
+    let tables = layout.training.tables.iter();
+    let targets: Vec<&str> = (tables.filter(|laid| laid.role == Role::Target))
+        .map(|laid| laid.name.as_str())
+        .collect();
+    format!(
+        "the study says that {} {}, so that none is predicted from another of the same visit: polyview cross-validate \
+         --spec {} --keep-together {} tells how well",
+        targets.join(", "),
+        match targets.len() {
+            1 => "is its target",
+            _ => "are its targets, together",
+        },
+        args.out_dir.join("study.toml").display(),
+        args.sample
     )
 }
 
@@ -266,7 +288,11 @@ fn studies(
             ..Source::default()
         };
         let data = tables.iter().filter(chosen).map(source).collect();
-        Study::of_tables(preset(args.model.name()), data, "samples.csv".into()).to_toml()
+        let is_target = |laid: &&Laid| laid.role == Role::Target;
+        let targets = tables.iter().filter(chosen).filter(is_target);
+        let mut study = Study::of_tables(preset(args.model.name()), data, "samples.csv".into());
+        study.targets = targets.map(|laid| laid.name.clone()).collect();
+        study.to_toml()
     };
     let mut out = Vec::new();
     if args.outputs != Outputs::Each {

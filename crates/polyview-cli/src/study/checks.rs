@@ -58,6 +58,25 @@ impl Study {
         Ok(())
     }
 
+    /// Refuses targets that are not there, and those without another view to be predicted from.
+    pub(super) fn check_targets(&self) -> Outcome<()> {
+        let names: Vec<&str> = self.data.iter().map(|s| s.name.as_str()).collect();
+        let unknown = self.targets.iter().find(|t| !names.contains(&t.as_str()));
+        let why = if let Some(target) = unknown {
+            let known = names.join(", ");
+            format!("targets: there is no view '{target}'; there is {known}")
+        } else if names.iter().all(|n| self.targets.iter().any(|t| t == n)) {
+            "targets: every view is one, and none is left to predict them from; leave one out"
+                .to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Failure::Study {
+            path: self.file.clone(),
+            why,
+        })
+    }
+
     /// Refuses choices that cannot be, and those of views that are not there; says the file where they are its own.
     pub(super) fn check_model(&self, of_file: &ModelSpec) -> Outcome<()> {
         let in_file = |why: String| Failure::Study {

@@ -1,6 +1,6 @@
 //! How views are predicted that are there to be predicted, where nothing is said of it.
 
-use polyview::{Dataset, EngineKind, Settle};
+use polyview::{Dataset, EngineKind, ModelSpec, Settle};
 
 use super::Study;
 
@@ -11,9 +11,36 @@ const PRESETS: [&str; 3] = ["sshiba", "mofa", "bibfa"];
 const LABELS: usize = 20;
 
 impl Study {
+    /// What is predicted where these views are asked for: those, or the targets of the study where none is and no
+    /// cells are `hidden` instead.
+    pub fn predicted(&self, asked: &[String], hidden: bool) -> Vec<String> {
+        if asked.is_empty() && !hidden {
+            self.targets.clone()
+        } else {
+            asked.to_vec()
+        }
+    }
+
+    /// Of views that are predicted the warning that others of the study's targets are among what they are predicted from.
+    pub fn predicted_from_targets(&self, predicted: &[String]) -> Option<String> {
+        let others = self.targets.iter().filter(|t| !predicted.contains(t));
+        let others: Vec<&str> = others.map(String::as_str).collect();
+        let (first, all) = (predicted.first()?, &self.targets);
+        (!others.is_empty()).then(|| {
+            let options: Vec<String> = all.iter().map(|t| format!("--target {t}")).collect();
+            format!(
+                "the study has {} as target(s) too, and here '{first}' is predicted from them, which new samples do not \
+                 have: predict all of them together ({}, or no --target)",
+                others.join(", "),
+                options.join(" ")
+            )
+        })
+    }
+
     /// Has the views `targets`, or where there are none all labels and times to an event, predicted by a mixture of the joint fit and a regression
     /// ([`Settle::Mixture`]), unless something is said of how; views of zeros and ones with many columns are no labels.
-    /// Says which those are. Where the model refuses it they are left to the joint fit.
+    /// Says which those are. Where the model refuses it they are left to the joint fit. Targets beside which no regression
+    /// stands are left to it too, and no regression of another target goes by them.
     pub fn mix_targets(&mut self, targets: &[String], data: &Dataset) -> Option<String> {
         let preset = PRESETS.contains(&self.model.model.as_str());
         if !preset || self.model.engine != EngineKind::Vb {
@@ -24,10 +51,13 @@ impl Study {
         if self.model.adjusts() || groups && self.model.knows_groups() {
             return None;
         }
+        let is_open = |name: &str| {
+            let choices = self.model.view(name);
+            choices.settle.is_none() && choices.kernel.is_none() && !choices.local
+        };
         let is_wanted = |name: &str| {
             let choices = self.model.view(name);
-            let regresses = choices.likelihood.has_plain_regression();
-            if choices.settle.is_some() || choices.kernel.is_some() || choices.local || !regresses {
+            if !is_open(name) || !choices.likelihood.has_plain_regression() {
                 return false;
             }
             if !targets.is_empty() {
@@ -44,9 +74,22 @@ impl Study {
             .map(|v| v.name().to_owned())
             .filter(|name| is_wanted(name))
             .collect();
-        let mut model = self.model.clone();
-        for name in &names {
-            model = model.with_settled(name, Settle::Mixture);
+        let mixed = |names: &[String]| {
+            let settled =
+                |model: ModelSpec, name: &String| model.with_settled(name, Settle::Mixture);
+            names.iter().fold(self.model.clone(), settled)
+        };
+        // what has no regression is still no source of one
+        let mut marked = names.clone();
+        marked.extend(
+            (targets.iter())
+                .filter(|t| is_open(t) && !names.contains(t))
+                .cloned(),
+        );
+        let mut model = mixed(&marked);
+        if model.validate().is_err() {
+            marked.clone_from(&names);
+            model = mixed(&marked);
         }
         // factors come from what is not settled
         let others = data.views().iter().any(|v| !model.view(v.name()).settles());
@@ -54,7 +97,7 @@ impl Study {
             return None;
         }
         self.model = model;
-        for name in &names {
+        for name in &marked {
             self.decided(format!("views/{name}/settle"));
         }
         Some(format!(

@@ -65,7 +65,15 @@ fn a_study_of_visits_is_fitted_and_predicts() {
         assert!(at.join(format!("study/{view}.csv")).exists(), "{view}");
     }
     assert!(get(at, "study/tau-6.csv").contains("<100"));
+    // what is predicted is said in the study, and how
+    assert!(study.contains("targets = [\"dx\", \"score\"]"), "{study}");
+    assert!(
+        note.contains("dx, score are its targets, together")
+            && note.contains("polyview cross-validate --spec study/study.toml --keep-together RID"),
+        "{note}"
+    );
     let one = get(at, "study/study-score.toml");
+    assert!(one.contains("targets = [\"score\"]"), "{one}");
     assert!(!one.contains("name = \"dx\"") && one.contains("name = \"score\""));
     let about = get(at, "study/samples.csv");
     assert!(about.starts_with("sample,RID,month\n"), "{about}");
@@ -81,6 +89,20 @@ fn a_study_of_visits_is_fitted_and_predicts() {
         at,
         &format!("predict m.pv {inputs} --target score --out p.csv"),
     );
+    for target in ["score", "dx"] {
+        let note = said(
+            at,
+            &format!("predict m.pv {inputs} --target {target} --out all.csv --force"),
+        );
+        // no regression of a target goes by another
+        let lacks = note.split(" lack ").nth(1).unwrap_or_default();
+        let lacks = lacks.split("which").next().unwrap_or_default();
+        assert!(lacks.contains("vol-12"), "{note}");
+        assert!(
+            !lacks.contains("'dx'") && !lacks.contains("'score'"),
+            "{note}"
+        );
+    }
     let score = ok(
         at,
         "score --truth study/new-score.csv --predicted p.csv --kind real --training study/score.csv --json",
@@ -101,6 +123,42 @@ fn a_study_of_visits_is_fitted_and_predicts() {
         "cross-validate --spec study/study.toml -k 4 --target score --folds 3 --metadata study/samples.csv --keep-together RID --max-sweeps 60 --quiet",
     );
     assert!(folds.contains("score"), "{folds}");
+    // all targets of the study, none from another; one alone is warned of
+    let cross = "cross-validate --spec study/study.toml -k 4 --folds 3 --keep-together RID --max-sweeps 60 --no-baselines --no-two-steps";
+    let folds = ok(at, &format!("{cross} --json --quiet"));
+    let folds: serde_json::Value = serde_json::from_str(&folds).expect("JSON");
+    let mut targets: Vec<&str> = folds["summary"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|row| row["target"].as_str())
+        .collect();
+    targets.dedup();
+    assert_eq!(targets, ["dx", "score"]);
+    let note = said(at, &format!("{cross} --target dx"));
+    assert!(
+        note.contains("score as target(s) too, and here 'dx' is predicted from them")
+            && note.contains("--target dx --target score"),
+        "{note}"
+    );
+    assert!(!said(at, cross).contains("target(s) too"));
+    // targets that cannot be
+    for (targets, what) in [
+        (
+            "\"dx\", \"nothing\"",
+            "targets: there is no view 'nothing'; there is",
+        ),
+        (
+            "\"dx\", \"score\", \"person\", \"vol-12\", \"vol-6\", \"tau-12\", \"tau-6\"",
+            "every view is one",
+        ),
+    ] {
+        let text = study.replace("\"dx\", \"score\"", targets);
+        put(at, "study/wrong.toml", text);
+        let why = fails(at, "fit --spec study/wrong.toml --out w.pv", 2);
+        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(why.contains(what), "{why}");
+    }
 }
 
 #[test]

@@ -6,8 +6,8 @@ mod covariate;
 mod offset;
 
 use polyview_core::{
-    Dataset, FeatureScaling, GammaPrior, Journal, Metadata, RowBlock, RowMoments, Scaling, View,
-    Way,
+    Dataset, Event, FeatureScaling, GammaPrior, Journal, Metadata, RowBlock, RowMoments, Scaling,
+    View, Way,
 };
 use polyview_infer::{Model, ViewPart};
 use polyview_linalg::Mat;
@@ -87,6 +87,26 @@ fn complete(data: &Dataset, name: &str, known: impl Iterator<Item = bool>) -> Re
         }
         .into()),
     }
+}
+
+/// What is to be said of so many columns of covariates of samples, of which they are more than a third: of values that have
+/// nothing to do with them $p$ columns explain $p/(N - 1)$ of the variance on average.
+fn by_chance(columns: usize, samples: usize) -> Option<String> {
+    let most = samples / 3;
+    uses_up(columns, samples).then(|| {
+        let share = columns as f64 / (samples as f64 - 1.0).max(1.0);
+        format!(
+            "{columns} columns of covariates for {samples} samples: of values that have nothing to do with them so many explain \
+             up to {:.0} % by chance, and that is taken out too, so that little may be left for factors; adjust for fewer \
+             (at most {most} columns here)",
+            100.0 * share.min(1.0)
+        )
+    })
+}
+
+/// Whether so many columns of covariates are more than so many samples carry.
+pub(crate) fn uses_up(columns: usize, samples: usize) -> bool {
+    columns > samples / 3
 }
 
 /// What a model knows of samples beside its views.
@@ -206,6 +226,9 @@ impl Adjustment {
             columns.extend(covariate.coded(data)?);
         }
         same(&out.column_names(), &columns)?;
+        if let Some(note) = by_chance(columns.len(), data.n_samples()) {
+            journal.note(0, "covariates", Event::Warning { note });
+        }
         for (view, from) in &spec.offsets {
             if let Some((offset, column)) = ViewOffset::learn((spec, view, from), data, journal)? {
                 columns.push(column);

@@ -4,7 +4,7 @@ use polyview_core::{Block, Event, Law, Predictor};
 use polyview_linalg::Mat;
 
 use super::Fit;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::faithful;
 
 /// How many times as much as Poisson counts the counts of a view vary before it is said.
@@ -63,10 +63,19 @@ impl Fit {
         let mut means: Mat<f64> = Mat::zeros(samples, columns.len());
         let mut squares: Mat<f64> = Mat::zeros(samples, columns.len());
         let (mut mean, mut sd) = (vec![0.0; samples], vec![0.0; samples]);
+        let of_one = match self.as_of_one(&mut Vec::new()) {
+            // nothing is told of samples whose factors do not come to rest
+            Err(e) if matches!(e.kind(), ErrorKind::NotSettled { .. }) => return Ok(None),
+            found => found?,
+        };
         for i in 0..draws {
-            let component = self.component(i)?;
+            let mut component = self.component(i)?;
+            if let Some(shares) = of_one.as_ref().and_then(|z| z.shares.as_ref()) {
+                component.share(shares);
+            }
             let part = &component.views[at];
-            let factors = component.seen(component.factors());
+            let own = of_one.as_ref().map(|z| &z.moments);
+            let factors = component.seen(own.unwrap_or_else(|| component.factors()));
             let p = Predictor {
                 factors: &factors,
                 weights: part.seen(),

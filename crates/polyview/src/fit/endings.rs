@@ -5,6 +5,7 @@ use polyview_infer::{Moving, Outcome};
 
 use super::draws::LOG_JOINT;
 use super::{Fit, Optimum, ViewInfo};
+use crate::adjust::uses_up;
 use crate::error::Result;
 use crate::spec::EngineKind;
 use crate::verbs::{ACTIVE_SHARE, UPDATE};
@@ -251,7 +252,15 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
              made for about 1: take --scaling view"
         )
     });
-    Ok(if with == 0 {
+    let covariates = fit.covariates().len();
+    let taken = uses_up(covariates, fit.samples.len()).then(|| {
+        format!("the {covariates} columns of covariates take up what {} samples can tell; adjust for fewer", fit.samples.len())
+    });
+    Ok(if let (true, Some(taken)) = (with == 0, &taken) {
+        Some(format!(
+            "no factor explains anything: {left} of {asked} is left, its weights zero in every view; {taken}{scale}"
+        ))
+    } else if with == 0 {
         Some(format!(
             "no factor explains anything: {left} of {asked} is left, its weights zero in every view; there \
              is nothing in the views that the model sees, or their likelihoods do not suit them{scale}"
@@ -264,6 +273,8 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
             percent(found),
             percent(of_noise)
         ))
+    } else if let (true, Some(taken)) = (left == 1 && asked > 1, &taken) {
+        Some(format!("one factor of {asked} is left: {taken}{scale}"))
     } else if left == 1 && asked > 1 {
         Some(format!(
             "one factor of {asked} is left: if the data should carry more, see that likelihoods and \

@@ -16,11 +16,35 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Component, Fit, ViewInfo};
 
 /// Factors of given data.
-pub(super) struct Located {
+pub(crate) struct Located {
     /// $q(z\_*)$, one a row.
-    pub(super) moments: RowMoments,
+    pub(crate) moments: RowMoments,
     /// Probabilities of the components of a mixture prior, rows × components.
-    pub(super) shares: Option<Arc<Mat<f64>>>,
+    pub(crate) shares: Option<Arc<Mat<f64>>>,
+}
+
+impl Fit {
+    /// Factors of the training samples as of one observation of each view: what predictions of their cells go by where
+    /// a view counts more or less than once (docs/decisions/0093-factors-of-one-observation.md). Those of the fit have
+    /// seen that view as often as it counts, and are surer than one observation makes them. `None` where every view
+    /// counts once: then they are those of the fit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoData`]; as [`factors`].
+    pub(crate) fn as_of_one(&self, notes: &mut Vec<String>) -> Result<Option<Located>> {
+        let once = |info: &ViewInfo| info.choices.own_weight().is_none();
+        if self.views().iter().all(once) {
+            return Ok(None);
+        }
+        // an optimum, whose component is the only one: there are no draws of powers
+        let component = self.component(0)?;
+        let views: Vec<Option<View>> = self.data()?.iter().cloned().map(Some).collect();
+        let mut journal = Journal::default();
+        let how = usual(WeightUncertainty::Variational);
+        let found = factors(self, &component, &views, self.samples(), how, &mut journal)?;
+        notes_of(&journal, notes);
+        Ok(Some(found))
+    }
 }
 
 /// What a projection knows of the weights, and the most rounds that it takes.

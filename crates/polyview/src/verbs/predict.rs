@@ -103,16 +103,18 @@ impl Fit {
     }
 
     /// The fit of a view: predictions for the training samples from their own
-    /// posterior, at every cell, observed or not.
+    /// posterior, at every cell, observed or not. Where a view counts more or less than once, that is their
+    /// posterior under one observation of each view, as of new samples, and not that of [`Fit::factors`].
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged; [`ErrorKind::NoData`] and what
+    /// [`Fit::project`] says where views count more or less than once.
     pub fn fitted(&self, view: &str) -> Result<Prediction> {
         self.fitted_with(view, ParameterUncertainty::Posterior)
     }
 
     /// As [`Fit::fitted`], with parameters as sure as that. The factors are
-    /// those of the fit all the same.
+    /// the same ones.
     ///
     /// # Errors
     /// As [`Fit::fitted`].
@@ -127,9 +129,13 @@ impl Fit {
             own,
             ways: vec![(Way::Joint, vec![1.0; samples.len()])],
         };
-        let assumed = self.record().assumptions();
-        self.predict_from(of, (samples, &placing), assumed, parameters, |c| {
-            Ok((Cow::Borrowed(c.factors()), None, None))
+        let mut notes = self.record().assumptions();
+        let of_one = self.as_of_one(&mut notes)?;
+        self.predict_from(of, (samples, &placing), notes, parameters, |c| {
+            Ok(match &of_one {
+                Some(z) => (Cow::Owned(z.moments.clone()), z.shares.clone(), None),
+                None => (Cow::Borrowed(c.factors()), None, None),
+            })
         })
     }
 

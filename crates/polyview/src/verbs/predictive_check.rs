@@ -15,6 +15,7 @@ use observed::{Observed, Pair};
 
 use super::compare::{evenly, thinned};
 use super::discrepancies::spread_out;
+use super::latent::Located;
 use super::simulate::{draw_bias, draw_rows};
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
@@ -183,11 +184,12 @@ impl Fit {
         let mut pairs: Vec<Vec<Vec<Pair>>> = data.iter().map(|_| Vec::new()).collect();
         let mut kinds = vec![Domain::default(); data.len()];
         let parts = self.n_components();
+        let of_one = self.as_of_one(&mut Vec::new())?;
         for r in 0..options.replicates {
             // evenly spread over the draws, each several times where they are few
             let mut component = self.component(r * parts / options.replicates)?;
             let key = key.sweep(r as u64);
-            let z = self.place_rows(&mut component, &rows, key)?;
+            let z = self.place_rows(&mut component, of_one.as_ref(), &rows, key)?;
             for (v, part) in component.views.iter().enumerate() {
                 let rebound = observed[v].out_of_trials.as_ref();
                 let rebound = rebound.map(|own| part.term.rebind(own)).transpose()?;
@@ -256,6 +258,7 @@ impl Fit {
     fn place_rows(
         &self,
         component: &mut Component,
+        of_one: Option<&Located>,
         rows: &[u32],
         key: StreamKey,
     ) -> Result<RowMoments> {
@@ -264,7 +267,9 @@ impl Fit {
             let own = rows.iter().map(|&n| groups.of_sample[n as usize]);
             component.place(&RowGroups::new(own.collect(), groups.names.len())?);
         }
-        if let Some(shares) = component.factors.shares() {
+        let fitted = component.factors.shares();
+        let shares = of_one.map_or(fitted, |z| z.shares.as_ref());
+        if let Some(shares) = shares {
             let own = Mat::from_fn(rows.len(), shares.ncols(), |i, t| {
                 shares[(rows[i] as usize, t)]
             });
@@ -288,7 +293,8 @@ impl Fit {
             });
             component.known = Some(own);
         }
-        let drawn = draw_rows(&component.factors().subset(rows), key.block(FACTORS))?;
+        let factors = of_one.map_or_else(|| component.factors(), |z| &z.moments);
+        let drawn = draw_rows(&factors.subset(rows), key.block(FACTORS))?;
         Ok(component.seen(&drawn).into_owned())
     }
 }

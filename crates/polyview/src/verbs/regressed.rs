@@ -92,6 +92,17 @@ impl Regressed {
         }
         out
     }
+    /// Views that it is made on and that some of so many samples have nothing of.
+    pub(super) fn lacking(&self, views: &[Option<View>], samples: usize) -> Vec<usize> {
+        let some_lack = |v: &usize| {
+            let has = |view: &View, n| view.mask().count_sample(n, view.n_features()) > 0;
+            let all = views[*v]
+                .as_ref()
+                .is_some_and(|view| (0..samples).all(|n| has(view, n)));
+            self.of_view[*v].is_some() && !all
+        };
+        (0..self.of_view.len()).filter(some_lack).collect()
+    }
     /// Whether each sample has something of every view that it is predicted from: a view that is not there is no view of
     /// mean features, and factors know what the others say of it.
     pub(super) fn knows(&self, views: &[Option<View>], samples: usize) -> Vec<bool> {

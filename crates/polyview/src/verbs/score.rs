@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use polyview_core::{Ask, Dataset, Domain, Law, View};
+use polyview_core::{Ask, Dataset, Domain, Law, RowCov, RowMoments, View};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +101,10 @@ pub struct HeldOut {
     /// the feature's own unit; of labels none.
     #[serde(skip)]
     pub(super) own_units: Squares,
+    /// Of counts and of numbers above 0, where it was asked for, by how much the robust log density of a cell is larger, on
+    /// average, than under the law of a sample of which no factor is known; else `NaN`.
+    #[serde(skip)]
+    pub(super) gain: f64,
 }
 
 /// Whether there is none.
@@ -177,6 +181,11 @@ impl Fit {
     /// [`crate::ErrorKind::UnknownView`] when `truth` has a view that the
     /// model lacks; when a component's state is damaged.
     pub fn held_out_score(&self, truth: &Dataset) -> Result<Vec<HeldOut>> {
+        self.held_out_scored(truth, false)
+    }
+
+    /// As [`Fit::held_out_score`], with what factors add where that is asked for.
+    pub(super) fn held_out_scored(&self, truth: &Dataset, gains: bool) -> Result<Vec<HeldOut>> {
         let training = self.data()?;
         let ids: HashMap<&str, usize> = self
             .samples
@@ -213,9 +222,19 @@ impl Fit {
             }
         }
         let mut parts: Vec<Vec<Part>> = self.views.iter().map(|_| Vec::new()).collect();
+        let of_one = self.as_of_one(&mut Vec::new())?;
         for i in 0..self.n_components() {
-            let component = self.component(i)?;
-            let factors = Arc::new(component.factors.seen().clone());
+            let mut component = self.component(i)?;
+            let factors = match &of_one {
+                Some(z) => {
+                    if let Some(shares) = &z.shares {
+                        component.share(shares);
+                    }
+                    component.seen(&z.moments).into_owned()
+                }
+                None => component.factors.seen().clone(),
+            };
+            let factors = Arc::new(factors);
             for (at, mut view) in component.views.into_iter().enumerate() {
                 let asked =
                     !cells[at].is_empty() || !between[at].is_empty() || !classes[at].is_empty();
@@ -251,7 +270,13 @@ impl Fit {
                 }
             }
             predict_cells(&laws, kind, &mut cells);
-            let score = self.score(at, kind, &cells, training);
+            let mut score = self.score(at, kind, &cells, training);
+            if gains && kind.has_deviance() && !kind.has_trials() {
+                let known = score.robust.iter();
+                let unknown = ln_densities(&self.of_unknown_factors(at, training)?, &cells);
+                let gains = known.zip(unknown).map(|(own, x)| own - x.max(LEAST_LN));
+                score.gain = gains.sum::<f64>() / cells.len() as f64;
+            }
             let score = match kind {
                 kind if kind.has_deviance() => counts_scored(score, &cells, training),
                 kind if kind.is_label() => labels_scored(score, &cells),
@@ -264,6 +289,29 @@ impl Fit {
             });
         }
         Ok(out)
+    }
+
+    /// The laws of a view of the training samples if nothing were known of their factors but the prior: what the model says
+    /// without them, offsets and covariates being known.
+    fn of_unknown_factors(&self, at: usize, training: &View) -> Result<Laws> {
+        let mut parts = Vec::new();
+        let draws = self.n_components();
+        for i in 0..draws {
+            let mut component = self.component(i)?;
+            let (n, k) = (training.n_samples(), component.factors().k());
+            let variances = Mat::from_fn(n, k, |r, j| component.factors.prior_variance(r, j));
+            let ln_det = (0..k).map(|j| variances.col(j).iter().map(|v| v.ln()).sum::<f64>());
+            let ln_det = ln_det.sum();
+            let cov = RowCov::Diagonal(variances);
+            let prior = RowMoments::new(Mat::zeros(n, k), cov, ln_det, 0);
+            let factors = Arc::new(component.seen(&prior).into_owned());
+            let mut view = component.views.swap_remove(at);
+            if view.term.laws_need_data() {
+                view.term = view.term.rebind(training)?;
+            }
+            parts.push((Part::new(factors, view), vec![1.0 / draws as f64; n]));
+        }
+        Ok(Laws::new(parts, &self.views[at]))
     }
 
     /// The held-out cells of one view, feature by feature.
@@ -382,6 +430,7 @@ impl Fit {
             notes: Vec::new(),
             robust,
             own_units,
+            gain: f64::NAN,
         }
     }
 }
@@ -392,13 +441,43 @@ pub(super) const LEAST_LN: f64 = -13.8;
 /// Probability of less than the lower end of an interval.
 const OUTSIDE: f64 = 0.5 * (1.0 - LEVEL);
 
+/// The cells of a block of rows of a feature: they lie feature by feature, and by sample within them.
+fn cells_of(cells: &[Cell], rows: &Range<usize>, feature: usize) -> Range<usize> {
+    let at = |n: usize| cells.partition_point(|c| (c.feature, c.sample) < (feature, n));
+    at(rows.start)..at(rows.end)
+}
+
+/// Log densities of cells, data units.
+fn ln_densities(laws: &Laws, cells: &[Cell]) -> Vec<f64> {
+    let answers = laws.each(
+        |rows, feature| !cells_of(cells, rows, feature).is_empty(),
+        |c| {
+            let range = cells_of(cells, &c.rows, c.feature);
+            let mut x = vec![f64::NAN; c.rows.len()];
+            for cell in &cells[range.clone()] {
+                x[cell.sample - c.rows.start] = cell.value;
+            }
+            let mut found = vec![0.0; x.len()];
+            c.law.inner().fill(Ask::LnDensity, c.at, &x, &mut found);
+            let of = |cell: &Cell| {
+                found[cell.sample - c.rows.start] + c.scaling.ln_slope(c.feature, cell.value)
+            };
+            (
+                range.clone(),
+                cells[range].iter().map(of).collect::<Vec<f64>>(),
+            )
+        },
+    );
+    let mut out = vec![f64::NAN; cells.len()];
+    for (_, _, (range, found)) in answers {
+        out[range].copy_from_slice(&found);
+    }
+    out
+}
+
 /// Says of each cell what is predicted.
 fn predict_cells(laws: &Laws, kind: Domain, cells: &mut [Cell]) {
-    // cells lie feature by feature, and by sample within them
-    let of = |rows: &Range<usize>, feature: usize| {
-        let at = |n: usize| cells.partition_point(|c| (c.feature, c.sample) < (feature, n));
-        at(rows.start)..at(rows.end)
-    };
+    let of = |rows: &Range<usize>, feature: usize| cells_of(cells, rows, feature);
     let answers = laws.each(
         |rows, feature| !of(rows, feature).is_empty(),
         |c| {

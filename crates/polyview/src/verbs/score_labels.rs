@@ -157,6 +157,7 @@ pub(super) fn classes_scored(
         width: f64::NAN,
         deviance: f64::NAN,
         deviance_explained: f64::NAN,
+        gain: f64::NAN,
         accuracy,
         auc,
         pairs,

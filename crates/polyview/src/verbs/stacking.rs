@@ -261,8 +261,14 @@ impl Fit {
         let knows = regressed.knows(views, samples);
         let without = knows.iter().filter(|knows| !**knows).count();
         if without > 0 {
+            let lacking = regressed.lacking(views, samples).into_iter();
+            let lacking: Vec<&str> = lacking.map(|v| self.views[v].name.as_str()).collect();
+            let (of, all) = match lacking.as_slice() {
+                [one] => ("the view", format!("'{one}'")),
+                all => ("one of the views", format!("'{}'", all.join("', '"))),
+            };
             notes.push(format!(
-                "view '{}': {without} of {samples} sample(s) lack a view that the regression beside the joint fit \
+                "view '{}': {without} of {samples} sample(s) lack {of} {all}, which the regression beside the joint fit \
                  was made on; they are predicted by the joint fit alone",
                 self.views[at].name
             ));

@@ -257,6 +257,8 @@ fn choose(
     let mut robust = vec![Vec::new(); candidates.len()];
     let mut singles = vec![Singles::default(); candidates.len()];
     let mut r2s = vec![Vec::new(); candidates.len()];
+    let mut explained = vec![0.0; candidates.len()];
+    let mut explained_by = [false; 2];
     let mut ranked_r2s = vec![Vec::new(); candidates.len()];
     let mut ranked_singles = vec![Singles::default(); candidates.len()];
     let mut cells = Vec::with_capacity(options.repeats);
@@ -277,6 +279,8 @@ fn choose(
             robust[i].push(score.robust.iter().sum::<f64>() / score.dense);
             singles[i].add(&score.robust);
             r2s[i].push(score.r2);
+            explained[i] += score.explained / options.repeats as f64;
+            explained_by = score.by;
             ranked_r2s[i].push(score.ranked_r2);
             ranked_singles[i].add(&score.ranked_cells);
             let fits = (candidates.len() * options.repeats) as f64;
@@ -339,7 +343,7 @@ fn choose(
     }
     let (recommended, reason) = recommend(&rows, &judges);
     warnings.extend(teller.limits(composed.options.engine));
-    warnings.extend(nothing_predicted(&rows, options.share));
+    warnings.extend(nothing_predicted(&explained, explained_by, options.share));
     Ok(ChooseK {
         rows,
         cells,
@@ -382,11 +386,17 @@ fn take(journal: &Journal, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
     }
 }
 
-/// What is to be said where no number predicts hidden cells better than the mean of
-/// their features does, whose R² is zero.
-fn nothing_predicted(rows: &[ChooseKRow], share: f64) -> Option<String> {
-    let known = rows.iter().map(|r| r.r2).filter(|r2| r2.is_finite());
-    let best = known.max_by(f64::total_cmp).filter(|r2| *r2 <= 0.0)?;
+/// What is to be said where nothing is explained of hidden cells by any number: neither their variance about the means
+/// of features nor, of counts and of numbers above 0, more of their log densities than a model without factors says. The
+/// squared distances of these are those of the few largest, whose mean nobody knows to the last per cent.
+fn nothing_predicted(explained: &[f64], [gains, r2]: [bool; 2], share: f64) -> Option<String> {
+    let known = explained.iter().copied().filter(|x| x.is_finite());
+    let best = known.max_by(f64::total_cmp).filter(|x| *x <= 0.0)?;
+    let measure = match (gains, r2) {
+        (true, true) => "R2, of counts and numbers above 0 that of their log densities,",
+        (true, false) => "R2 of log densities",
+        (false, _) => "R2",
+    };
     let why = if share > 0.5 {
         format!(
             "with {:.0} % of the cells hidden hardly any are left to learn from; hide fewer, a tenth for example",
@@ -396,8 +406,8 @@ fn nothing_predicted(rows: &[ChooseKRow], share: f64) -> Option<String> {
         "the features of these data say nothing of one another that the model sees".to_owned()
     };
     Some(format!(
-        "no number of factors predicts hidden cells better than the mean of their feature does (R2 {best:.4} at \
-         best): {why}; the number that is recommended is no finding"
+        "no number of factors predicts hidden cells better than the mean of their feature does ({measure} {best:.4} \
+         at best): {why}; the number that is recommended is no finding"
     ))
 }
 

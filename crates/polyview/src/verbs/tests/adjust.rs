@@ -405,3 +405,58 @@ fn groups_of_an_adjusted_fit_say_how_strongly_factors_act() {
         .unwrap_or_else(|| Mat::from_fn(2, fit.k(), |_, _| 1.0));
     assert!((0..fit.k()).all(|k| prior[(1, k)] > 0.0));
 }
+
+/// Tables of 20 samples of noise with as many columns of covariates as are asked for.
+fn few(covariates: usize) -> Dataset {
+    let ids = || (0..20).map(|n| format!("s{n:02}")).collect::<Vec<_>>();
+    let mut builder = Dataset::builder();
+    for (name, columns, seed) in [("x", 12, 41), ("y", 9, 42)] {
+        let mut own = table(name, normals(seed, 20, columns));
+        own.samples = ids();
+        builder = builder.view(own);
+    }
+    for c in 0..covariates {
+        let values = normals(100 + c as u64, 20, 1).col_as_slice(0).to_vec();
+        let column = Metadata {
+            name: format!("c{c}"),
+            values: MetadataValues::Numbers(values),
+        };
+        builder = builder.metadata(ids(), column);
+    }
+    builder.build().unwrap()
+}
+
+/// Covariates that use up the samples are said, and a factor without weights is not what keeps a fit from its end.
+#[test]
+fn many_covariates_of_few_samples_are_said() {
+    let fit_with = |columns: usize| {
+        let names = (0..columns).map(|c| format!("c{c}"));
+        let mut spec = models::mofa(6);
+        spec.covariates = names.collect();
+        crate::fit(few(columns), spec).unwrap()
+    };
+    let warned = |fit: &Fit| {
+        let remarks = fit.record().journal.remarks();
+        let text: Vec<String> = remarks.into_iter().map(|r| r.1).collect();
+        text.join("; ")
+    };
+    let fit = fit_with(7);
+    let said = warned(&fit);
+    assert!(
+        said.contains("7 columns of covariates for 20 samples") && said.contains("37 % by chance"),
+        "{said}"
+    );
+    assert!(!warned(&fit_with(6)).contains("by chance"));
+    let fit = fit_with(19);
+    let said = warned(&fit);
+    assert!(
+        said.contains("up to 100 % by chance") && said.contains("at most 6 columns"),
+        "{said}"
+    );
+    assert!(
+        said.contains("the 19 columns of covariates take up"),
+        "{said}"
+    );
+    assert!(!said.contains("likelihoods"), "{said}");
+    assert!(!fit.stopped_at_limit(), "{said}");
+}

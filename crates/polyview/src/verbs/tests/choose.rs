@@ -1,6 +1,7 @@
-use polyview_core::{Dataset, FeatureScaling};
+use polyview_core::{Dataset, FeatureScaling, Table};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
 use polyview_likelihoods::NoiseBy;
+use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use super::{rebuilt, simulated, table};
@@ -396,4 +397,57 @@ fn features_count_alike_in_r2() {
         "{:?}",
         found.warnings
     );
+}
+
+/// Counts of one factor of that size, with noise of their logarithms as large as it is: squared distances are those of the
+/// few largest, whose means nobody knows.
+fn heavy_counts(seed: u64, factor: f64) -> Dataset {
+    let mut rng = StreamKey::new(seed).rng();
+    let mut normal = || standard_normal(&mut rng);
+    let z: Vec<f64> = (0..40).map(|_| normal()).collect();
+    let of: Vec<[f64; 2]> = (0..12).map(|_| [normal(), normal()]).collect();
+    let values = Mat::from_fn(40, 12, |n, d| {
+        let [level, w] = of[d];
+        let noise = normal();
+        (3.5 + level + factor * z[n] * w.signum() + 1.5 * noise)
+            .exp()
+            .round()
+    });
+    let table = Table {
+        name: "counts".into(),
+        samples: (0..40).map(|n| format!("s{n}")).collect(),
+        features: (0..12).map(|d| format!("g{d}")).collect(),
+        values,
+        levels: Vec::new(),
+    };
+    Dataset::builder().view(table).build().unwrap()
+}
+
+#[test]
+fn counts_are_not_judged_by_squared_distances() {
+    let options = ChooseKOptions {
+        candidates: vec![1, 2],
+        repeats: 3,
+        restarts: 1,
+        ..ChooseKOptions::default()
+    };
+    let spec = models::mofa(2).with_likelihood("counts", "pln");
+    let mut misled = 0;
+    for seed in 0..10 {
+        let found = choose_k(heavy_counts(seed, 1.5), &spec, &options, &mut |_| {}).unwrap();
+        let worse = found.rows.iter().all(|r| r.r2 <= 0.0);
+        misled += usize::from(worse);
+        let says = found.warnings.iter().any(|w| w.contains("no finding"));
+        assert!(!says, "seed {seed}: {:?}", found.warnings);
+    }
+    // R2 says of some of them that nothing is predicted
+    assert!(misled > 0);
+    // and of counts that have nothing to do with one another it is said, by that of their log densities
+    let says = |seed: u64| {
+        let found = choose_k(heavy_counts(seed, 0.0), &spec, &options, &mut |_| {}).unwrap();
+        let by = |w: &String| w.contains("(R2 of log densities -");
+        found.warnings.iter().any(by)
+    };
+    let count = (0..6).filter(|seed| says(*seed)).count();
+    assert!(count >= 3, "{count}");
 }
