@@ -117,6 +117,15 @@ pub fn instead<S: AsRef<str>>(word: &str, known: &[S]) -> String {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let nearest = nearest(word, &known);
     let hint = nearest.map_or_else(String::new, |n| format!("did you mean '{n}'? "));
+    // "there are none, ard" would say that there are none
+    let quoted = |k: &&str| {
+        if *k == "none" {
+            "'none'".to_owned()
+        } else {
+            (*k).to_owned()
+        }
+    };
+    let known: Vec<String> = known.iter().map(quoted).collect();
     format!("{hint}there are {}", known.join(", "))
 }
 

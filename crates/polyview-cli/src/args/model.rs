@@ -123,11 +123,12 @@ pub struct ChoiceArgs {
     /// shares that predict samples best whose labels were hidden in three folds;
     /// VIEW alone: by weights that are settled at the end on factors of the other
     /// views alone, those that a prediction of it will meet; VIEW=features: on what
-    /// these leave of the features as well; VIEW=best: in whichever of these ways,
-    /// the joint fit's own among them, predicts five such folds best (tens of times
-    /// the time of a fit where there are many features); VIEW=no: by the joint fit.
-    /// May be given several times [default: mixture for labels (bernoulli, categorical)
-    /// of at most twenty columns and for targets of cross-validate, with --model mofa,
+    /// these leave of the features as well; VIEW=best: in whichever of the last two
+    /// ways and the joint fit's own predicts five such folds best, of which a mixture
+    /// is none (tens of times the time of a fit where there are many features);
+    /// VIEW=no: by the joint fit. May be given several times [default: mixture for
+    /// labels (bernoulli, categorical) of at most twenty columns, for times (survival)
+    /// and for targets of cross-validate and of a study, with --model mofa,
     /// sshiba or bibfa and --engine vb; labels of other likelihoods (probit, svm, ...)
     /// have no such regression and are predicted by the joint fit; VIEW alone for labels with --model rank; else the joint fit].
     #[arg(long, value_name = "VIEW[=features|=best|=mixture|=no]")]

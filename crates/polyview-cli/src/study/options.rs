@@ -141,6 +141,12 @@ impl Study {
         }
         for name in &args.priors.select_features {
             once.view(name)?;
+            if for_all {
+                return Err(Failure::Usage(format!(
+                    "--weights, --select-features: the weights of '{name}' are given a prior twice, by --weights for all views \
+                     and relevance by --select-features; name the views that --weights is for (--weights VIEW=PRIOR)"
+                )));
+            }
             let mut choices = m.view(name);
             choices.selection = "relevance".into();
             *m = m.clone().with_view(name, choices);

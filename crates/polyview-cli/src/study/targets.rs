@@ -55,20 +55,19 @@ impl Study {
             let choices = self.model.view(name);
             choices.settle.is_none() && choices.kernel.is_none() && !choices.local
         };
-        let is_wanted = |name: &str| {
-            let choices = self.model.view(name);
-            if !is_open(name) || !choices.likelihood.has_plain_regression() {
-                return false;
-            }
-            if !targets.is_empty() {
-                return targets.iter().any(|t| t == name);
-            }
-            let domain = choices.likelihood.domain();
+        // what a fit that is told no targets predicts so
+        let by_itself = |name: &str| {
+            let domain = self.model.view(name).likelihood.domain();
             let few = |d: polyview::Domain| {
                 let columns = data.view(name).map_or(0, polyview::View::n_features);
                 d.is_survival() || d.is_label() && (d.has_classes() || columns <= LABELS)
             };
             domain.is_some_and(few)
+        };
+        let is_wanted = |name: &str| {
+            let regressed = self.model.view(name).likelihood.has_plain_regression();
+            let named = || targets.iter().any(|t| t == name);
+            is_open(name) && regressed && (named() || targets.is_empty() && by_itself(name))
         };
         let names: Vec<String> = (data.views().iter())
             .map(|v| v.name().to_owned())
@@ -96,13 +95,22 @@ impl Study {
         if names.is_empty() || !others || model.validate().is_err() {
             return None;
         }
+        let asked: Vec<String> = (names.iter())
+            .filter(|name| !by_itself(name) && !self.targets.contains(name))
+            .map(|name| format!("--settle {name}=mixture"))
+            .collect();
+        let asked = if asked.is_empty() {
+            String::new()
+        } else {
+            format!("; 'polyview fit' does so with {}", asked.join(" "))
+        };
         self.model = model;
         for name in &marked {
             self.decided(format!("views/{name}/settle"));
         }
         Some(format!(
             "{}: predicted from other views by a mixture of the joint fit and a regression on their features, with \
-             shares that are found in folds at the end of the fit (--no-settle leaves that out)",
+             shares that are found in folds at the end of the fit (--no-settle leaves that out{asked})",
             names.join(", ")
         ))
     }

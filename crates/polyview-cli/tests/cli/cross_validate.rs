@@ -178,9 +178,23 @@ fn classes_numbers_and_groups() {
     );
     assert!(has("y", "ridge regression", "r2") && has("y", "sshiba", "coverage"));
     assert!(!has("y", "ridge regression", "coverage"));
-    let alone = ok(
-        at,
-        &format!("cross-validate {views} --target c -k 3 --folds 3 --no-baselines --no-two-steps"),
+    let of = |target: &str| {
+        format!(
+            "cross-validate {views} --target {target} -k 3 --folds 3 --no-baselines --no-two-steps"
+        )
+    };
+    let alone = ok(at, &of("c"));
+    let told = said(at, &of("c"));
+    assert!(
+        told.contains("c: predicted from other views by a mixture")
+            && !told.contains("does so with"),
+        "{told}"
+    );
+    // a fit predicts numbers by the joint fit
+    let told = said(at, &of("y"));
+    assert!(
+        told.contains("'polyview fit' does so with --settle y=mixture"),
+        "{told}"
     );
     assert!(
         !alone.contains("two steps") && !alone.contains("multinomial"),

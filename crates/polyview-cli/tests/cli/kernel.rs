@@ -217,6 +217,11 @@ fn a_kernel_is_a_choice_of_a_view() {
     assert!(right("p.csv") > 0.9, "{}", right("p.csv"));
     ok(at, "project m.pv --view x=new-x.csv --out z.csv");
     assert_eq!(get(at, "z.csv").lines().count(), 181);
+    let told = said(at, "export m.pv --format mofa2 m.hdf5");
+    assert!(
+        told.contains("'x' is of similarities by a kernel"),
+        "{told}"
+    );
     // a study file says the same
     let study = ok(
         at,

@@ -278,3 +278,15 @@ fn advice_names_flags_and_files() {
         "{err}"
     );
 }
+
+/// A prior for all views and relevance for one of them contradict each other; the choices are named, "none" as a name.
+#[test]
+fn priors_that_contradict_are_refused() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = "fit --view a=s/view1.csv --out p.pv --weights";
+    let err = fails(at, &format!("{fit} spike-slab --select-features a"), 2);
+    assert!(err.contains("'a' are given a prior twice"), "{err}");
+    let err = fails(at, &format!("{fit} lasso"), 2);
+    assert!(err.contains("there are 'none', ard"), "{err}");
+}

@@ -62,6 +62,13 @@ impl Source {
                  alone predicts"
             ));
         }
+        for view in fit.views().iter().filter(|view| view.kernel.is_some()) {
+            told.push(format!(
+                "view '{}' is of similarities by a kernel in the fit that this is a copy of; the file has no place for the kernel, so \
+                 that new samples need similarities to its reference points in place of their features",
+                view.name
+            ));
+        }
         let mixed = fit.record().mixing().is_some_and(|m| m.trouble().is_some());
         Self {
             outcome: match fit.record().outcome {
