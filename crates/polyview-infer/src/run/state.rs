@@ -3,7 +3,7 @@
 use std::iter;
 
 use polyview_core::{
-    Context, Event, NumericError, RotationSide, RotationTerm, RowMoments, State, StateReader, Step,
+    Context, Event, NumericError, RotationSide, RotationTerm, State, StateReader, Step,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
@@ -15,10 +15,6 @@ use crate::engine::{Engine, run_steps};
 use crate::model::Model;
 use crate::prune::{PruneRule, drop_empty};
 use crate::rotation::{Rotation, RotationOptions, maximise};
-
-/// Squares of means below this share of their variances are those of a column that does nothing: means of a thousandth of
-/// their standard deviations. Weights of ranks, whose comparisons say little, are on their way to nothing long before.
-const NOTHING: f64 = 1e-6;
 
 /// A model on its way: what a [`Strategy`](super::Strategy) works on.
 pub struct RunState {
@@ -142,20 +138,17 @@ impl RunState {
     }
     /// Largest change of the weights, and of the `factors` if these count, of one factor
     /// since it was last asked for, relative to the largest norm among the factors of that
-    /// block. Infinite the first time, and where factors were removed. A block all of whose columns are next to nothing
-    /// beside their own uncertainty and become less does not move, however fast they vanish: factors without weights, and
-    /// weights that are zero. One that grows does.
+    /// block. Infinite the first time, and where factors were removed.
     pub fn movement(&mut self, factors: bool) -> f64 {
         if self.pruned || self.momentum.taken_back {
             self.previous.clear();
             return f64::INFINITY;
         }
-        let of_weights = self.model.views.iter().map(|v| v.weights.moments());
-        let moments: Vec<&RowMoments> = iter::once(self.model.factors.moments())
+        let of_weights = self.model.views.iter().map(|v| v.weights.moments().mean());
+        let blocks: Vec<MatRef<'_, f64>> = iter::once(self.model.factors.moments().mean())
             .filter(|_| factors)
             .chain(of_weights)
             .collect();
-        let blocks: Vec<MatRef<'_, f64>> = moments.iter().map(|m| m.mean()).collect();
         let comparable = self.previous.len() == blocks.len()
             && (self.previous.iter().zip(&blocks)).all(|(a, b)| a.ncols() == b.ncols());
         if !comparable {
@@ -163,22 +156,15 @@ impl RunState {
             return f64::INFINITY;
         }
         let moves = self.previous.iter_mut().zip(&blocks);
-        let moves: Vec<Moved> = moves.map(|(old, new)| moved(old, *new)).collect();
-        let further = |most: f64, (m, of): (&Moved, &&RowMoments)| {
-            if m.share > most && !(m.shrinks && is_nothing(of)) {
-                m.share
-            } else {
-                most
-            }
-        };
-        let most = moves.iter().zip(&moments).fold(0.0, further);
-        let at = moves.iter().position(|m| m.share == most);
+        let moves: Vec<(f64, usize)> = moves.map(|(old, new)| moved(old, *new)).collect();
+        let most = moves.iter().map(|m| m.0).fold(0.0, f64::max);
+        let at = moves.iter().position(|m| m.0 == most);
         self.record.moving = at.map(|at| Moving {
             // the factors come first, where they count; the views are last
             view: (at + self.model.views.len())
                 .checked_sub(blocks.len())
                 .map(|m| self.model.views[m].name.clone()),
-            factor: moves[at].at + 1,
+            factor: moves[at].1 + 1,
             share: most,
         });
         most
@@ -224,60 +210,33 @@ impl RunState {
     }
 }
 
-/// Whether all columns of a block are next to nothing beside their own uncertainty.
-fn is_nothing(block: &RowMoments) -> bool {
-    let mean = block.mean();
-    (0..mean.ncols()).all(|k| {
-        let size: f64 = mean.col(k).iter().map(|x| x * x).sum();
-        let spread: f64 = (0..mean.nrows()).map(|r| block.variance(r, k)).sum();
-        size <= NOTHING * spread
-    })
-}
-
-/// How the columns of a block moved.
-struct Moved {
-    /// Largest change of a column, relative to the largest column.
-    share: f64,
-    /// Which column that is.
-    at: usize,
-    /// Whether all of them together are no longer than before.
-    shrinks: bool,
-}
-
-/// How columns moved; takes over the new ones.
-fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> Moved {
-    let columns: Vec<[f64; 3]> = old
+/// Largest change of a column, relative to the largest column, and which it is; takes over the new
+/// ones.
+fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> (f64, usize) {
+    let columns: Vec<(f64, f64)> = old
         .as_mut()
         .par_col_chunks_mut(1)
         .zip(new.par_col_chunks(1))
         .map(|(mut old, new)| {
-            let (mut difference, mut size, mut before) = (0.0, 0.0, 0.0);
+            let (mut difference, mut size) = (0.0, 0.0);
             for r in 0..new.nrows() {
                 difference += (new[(r, 0)] - old[(r, 0)]).powi(2);
                 size += new[(r, 0)].powi(2);
-                before += old[(r, 0)].powi(2);
                 old[(r, 0)] = new[(r, 0)];
             }
-            [difference, size, before]
+            (difference, size)
         })
         .collect();
-    let norm = columns.iter().map(|c| c[1]).fold(0.0, f64::max);
+    let norm = columns.iter().map(|c| c.1).fold(0.0, f64::max);
     let (mut moved, mut at) = (0.0, 0);
-    for (k, [difference, ..]) in columns.iter().enumerate() {
+    for (k, (difference, _)) in columns.iter().enumerate() {
         if *difference > moved {
             (moved, at) = (*difference, k);
         }
     }
-    let sum = |of: usize| columns.iter().map(|c| c[of]).sum::<f64>();
-    let shrinks = sum(1) <= sum(2);
     if norm > 0.0 {
-        let share = (moved / norm).sqrt();
-        Moved { share, at, shrinks }
+        ((moved / norm).sqrt(), at)
     } else {
-        Moved {
-            share: 0.0,
-            at: 0,
-            shrinks,
-        }
+        (0.0, 0)
     }
 }
