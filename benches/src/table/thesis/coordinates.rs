@@ -106,8 +106,9 @@ fn coordinates(
     let sums = column_sums(out[0].as_ref());
     for half in &mut out {
         for (d, sum) in sums.iter().enumerate() {
-            let column = half.col_as_slice_mut(d);
-            column.iter_mut().for_each(|v| *v -= sum / x.nrows() as f64);
+            for v in half.col_as_slice_mut(d) {
+                *v -= sum / x.nrows() as f64;
+            }
         }
     }
     Ok(out)

@@ -67,8 +67,9 @@ fn folds(all: &Half, o: &Options) -> Result<Vec<(Half, Half)>, Box<dyn Error>> {
         let units = Design::learn(train.target.values.as_ref())?;
         for half in [&mut train, &mut test] {
             for (d, sd) in units.sds().iter().enumerate() {
-                let column = half.target.values.col_as_slice_mut(d);
-                column.iter_mut().for_each(|y| *y /= sd);
+                for y in half.target.values.col_as_slice_mut(d) {
+                    *y /= sd;
+                }
             }
         }
         Ok((train, test))
