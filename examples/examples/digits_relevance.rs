@@ -13,9 +13,8 @@ use std::error::Error;
 use polyview::{Fit, Selection, models};
 use polyview_core::Table;
 use polyview_datasets::{digits_labels, digits_tables};
-use polyview_examples::{dataset, rows, shades};
+use polyview_examples::{dataset, rows, save_mask, shades};
 use polyview_linalg::Mat;
-use polyview_report::{ViewRelevance, draw_relevance};
 
 const SHAPE: [usize; 2] = [16, 15];
 
@@ -67,15 +66,5 @@ fn main() -> Result<(), Box<dyn Error>> {
         "the 120 most relevant: {:.1} %",
         100.0 * accuracy(&half, &test_pixels, &test_digit)?
     );
-    if let Some(path) = std::env::args().nth(1) {
-        let mask = ViewRelevance {
-            view: "pix".to_owned(),
-            features: pixels.features,
-            relevance,
-            shape: Some(SHAPE),
-        };
-        std::fs::write(&path, draw_relevance(&mask, 20)?.to_svg())?;
-        println!("mask saved in {path}");
-    }
-    Ok(())
+    save_mask(pixels.features, relevance, SHAPE)
 }

@@ -12,9 +12,8 @@ use std::error::Error;
 use polyview::{Fit, models};
 use polyview_core::Table;
 use polyview_datasets::{digits_labels, digits_tables};
-use polyview_examples::{dataset, rows, shades};
+use polyview_examples::{dataset, rows, save_mask, shades};
 use polyview_linalg::Mat;
-use polyview_report::{ViewRelevance, draw_relevance};
 
 const SHAPE: [usize; 2] = [16, 15];
 
@@ -72,15 +71,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in shades(&image) {
         println!("|{line}|");
     }
-    if let Some(path) = std::env::args().nth(1) {
-        let mask = ViewRelevance {
-            view: "pix".to_owned(),
-            features: pixels.features,
-            relevance,
-            shape: Some(SHAPE),
-        };
-        std::fs::write(&path, draw_relevance(&mask, 20)?.to_svg())?;
-        println!("mask saved in {path}");
-    }
-    Ok(())
+    save_mask(pixels.features, relevance, SHAPE)
 }

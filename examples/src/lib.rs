@@ -1,4 +1,5 @@
 //! Runnable examples of polyview, and the simulated data that they share.
+#![allow(clippy::print_stdout)]
 
 use polyview::metrics::{MetricError, real_by_column};
 use polyview_core::{DataError, Dataset, DatasetBuilder, Table};
@@ -6,6 +7,7 @@ use polyview_linalg::{Mat, MatRef, times_small};
 use polyview_random::{
     ChaCha8Rng, RandomError, StreamKey, gamma, poisson, standard_normal, uniform_open01,
 };
+use polyview_report::{ViewRelevance, draw_relevance};
 
 /// Samples of some common factors, seen in as many ways as one likes.
 pub struct World {
@@ -159,6 +161,29 @@ pub fn means(table: MatRef<'_, f64>) -> Vec<f64> {
     let mean = |d: usize| known(d).sum::<f64>() / known(d).count() as f64;
     (0..table.ncols()).map(mean).collect()
 }
+/// Saves what each pixel of an image counts as a picture, where the command line names a file for it (its first argument).
+///
+/// # Errors
+/// A shape that is not that of the pixels; a file that cannot be written.
+pub fn save_mask(
+    features: Vec<String>,
+    relevance: Vec<f64>,
+    shape: [usize; 2],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let Some(path) = std::env::args().nth(1) else {
+        return Ok(());
+    };
+    let mask = ViewRelevance {
+        view: "pix".to_owned(),
+        features,
+        relevance,
+        shape: Some(shape),
+    };
+    std::fs::write(&path, draw_relevance(&mask, 20)?.to_svg())?;
+    println!("mask saved in {path}");
+    Ok(())
+}
+
 /// A matrix as lines of signs, two for each entry: blank for the quarter of the entries that are least, then ever darker.
 pub fn shades(image: &Mat<f64>) -> Vec<String> {
     let entries = |i: usize| (0..image.ncols()).map(move |j| image[(i, j)]);

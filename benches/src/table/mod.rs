@@ -92,9 +92,8 @@ fn block(
 ) -> Result<(), Box<dyn Error>> {
     for (name, way, paper) in ways {
         let name = format!("{prefix}{name}");
-        let wanted = o.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
         let ours = !matches!(way, Way::Linear(..) | Way::Cca | Way::Prevalence);
-        if wanted && (ours || o.baselines) {
+        if o.wants(&name, ours) {
             let scores: Vec<_> = pairs
                 .iter()
                 .map(|(train, test)| score_of(*way, train, test, o))

@@ -195,6 +195,12 @@ impl Options {
         Ok(o)
     }
 
+    /// Whether a row of this name is wanted, of a model or of what stands beside it.
+    pub fn wants(&self, name: &str, is_model: bool) -> bool {
+        let named = self.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
+        named && (is_model || self.baselines)
+    }
+
     /// The model for inputs and labels such as these; with no more factors than
     /// the smaller of their samples and their columns.
     pub fn spec(&self, half: &Half) -> ModelSpec {

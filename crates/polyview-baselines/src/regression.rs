@@ -176,16 +176,16 @@ pub fn multinomial_held_out(
     if keep.is_empty() {
         return Err(BaselineError::NothingObserved { what: "classes" });
     }
-    let reduced = Reduced::along_axes(x)?;
+    let reduced = Reduced::of(x)?;
+    let turned = Reduced::as_it_is(rows(reduced.x.as_ref(), &keep)).turned()?;
     let y = Mat::from_fn(keep.len(), count, |n, c| {
         f64::from(u8::from(classes[keep[n]] == Some(c)))
     });
     let fold: Vec<usize> = keep.iter().map(|&n| tuning.fold[n]).collect();
     let mut held = Mat::full(x.nrows(), count, f64::NAN);
-    let x = rows(reduced.x.as_ref(), &keep);
     let (beta, penalty, own) = smooth(
         Kind::Multinomial,
-        x.as_ref(),
+        turned.x.as_ref(),
         y.as_ref(),
         &tuning.path(),
         &fold,
@@ -195,7 +195,7 @@ pub fn multinomial_held_out(
     }
     let fit = Regression {
         kind: Kind::Multinomial,
-        coefficients: reduced.back(&beta),
+        coefficients: reduced.back(&turned.back(&beta)),
         penalties: vec![penalty],
     };
     Ok((fit, held))
@@ -219,11 +219,7 @@ fn by_target(
     tuning.check(x.nrows())?;
     finite("features", x, false)?;
     finite("targets", y, true)?;
-    let reduced = if kind == Kind::Ridge {
-        Reduced::of(x)?
-    } else {
-        Reduced::along_axes(x)?
-    };
+    let reduced = Reduced::of(x)?;
     let path = tuning.path();
     let mut patterns: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for d in 0..y.ncols() {
@@ -234,28 +230,32 @@ fn by_target(
     let mut penalties = vec![f64::NAN; y.ncols()];
     let mut held = Mat::full(y.nrows(), y.ncols(), f64::NAN);
     for (keep, columns) in patterns.iter().filter(|(keep, _)| !keep.is_empty()) {
-        let x = rows(reduced.x.as_ref(), keep);
+        let mut own = Reduced::as_it_is(rows(reduced.x.as_ref(), keep));
+        if kind != Kind::Ridge {
+            own = own.turned()?;
+        }
+        let x = &own.x;
         let y = Mat::from_fn(keep.len(), columns.len(), |n, d| y[(keep[n], columns[d])]);
         let fold: Vec<usize> = keep.iter().map(|&n| tuning.fold[n]).collect();
         let mut beta = Mat::zeros(1 + x.ncols(), columns.len());
         if kind == Kind::Ridge {
-            let (chosen, own);
-            (beta, chosen, own) = squares(x.as_ref(), y.as_ref(), &path, &fold)?;
+            let (chosen, said);
+            (beta, chosen, said) = squares(x.as_ref(), y.as_ref(), &path, &fold)?;
             for (i, (d, p)) in columns.iter().zip(chosen).enumerate() {
                 penalties[*d] = p;
-                place(&own, i, keep, (&mut held, *d));
+                place(&said, i, keep, (&mut held, *d));
             }
         } else {
             for (d, column) in columns.iter().enumerate() {
                 let one = y.subcols(d, 1);
-                let (own, penalty, said) = smooth(kind, x.as_ref(), one, &path, &fold);
+                let (found, penalty, said) = smooth(kind, x.as_ref(), one, &path, &fold);
                 place(&said, 0, keep, (&mut held, *column));
                 beta.col_as_slice_mut(d)
-                    .copy_from_slice(own.col_as_slice(0));
+                    .copy_from_slice(found.col_as_slice(0));
                 penalties[*column] = penalty;
             }
         }
-        let beta = reduced.back(&beta);
+        let beta = reduced.back(&own.back(&beta));
         for (d, column) in columns.iter().enumerate() {
             let to = coefficients.col_as_slice_mut(*column);
             to.copy_from_slice(beta.col_as_slice(d));
@@ -277,12 +277,13 @@ struct Reduced {
 }
 
 impl Reduced {
+    /// Features that are taken as they are.
+    fn as_it_is(x: Mat<f64>) -> Self {
+        Self { x, q: None }
+    }
     fn of(x: MatRef<'_, f64>) -> Result<Self, BaselineError> {
         if x.ncols() <= x.nrows() {
-            return Ok(Self {
-                x: x.to_owned(),
-                q: None,
-            });
+            return Ok(Self::as_it_is(x.to_owned()));
         }
         let (q, r) = thin_qr(x.transpose().to_owned().as_ref())?;
         Ok(Self {
@@ -290,18 +291,15 @@ impl Reduced {
             q: Some(q),
         })
     }
-    /// Likewise, turned to the axes of $X^\top X$, along which a loss bends by itself.
-    fn along_axes(x: MatRef<'_, f64>) -> Result<Self, BaselineError> {
-        let Self { x, q } = Self::of(x)?;
-        let (_, axes) = sym_eigen(gram(x.as_ref()).to_mat().as_ref())?;
-        let turned = times_small(x.as_ref(), axes.as_ref());
-        let q = match q {
-            Some(q) => times_small(q.as_ref(), axes.as_ref()),
-            None => axes,
-        };
+    /// Turned to the axes of $X^\top X$, along which a loss bends by itself.
+    fn turned(self) -> Result<Self, BaselineError> {
+        let (_, axes) = sym_eigen(gram(self.x.as_ref()).to_mat().as_ref())?;
         Ok(Self {
-            x: turned,
-            q: Some(q),
+            x: times_small(self.x.as_ref(), axes.as_ref()),
+            q: Some(match self.q {
+                Some(q) => times_small(q.as_ref(), axes.as_ref()),
+                None => axes,
+            }),
         })
     }
     /// Coefficients of the features themselves, the intercepts first.

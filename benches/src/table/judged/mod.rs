@@ -116,12 +116,8 @@ fn of_set(
 ) -> Result<Option<Vec<String>>, Box<dyn Error>> {
     let mut all: Vec<(Way, Found)> = Vec::new();
     for way in WAYS {
-        let wanted = o
-            .only
-            .as_ref()
-            .is_none_or(|t| way.name().contains(t.as_str()))
-            && (way != Way::Forest || o.python.is_some())
-            && (o.baselines || matches!(way, Way::Default | Way::Polished));
+        let ours = matches!(way, Way::Default | Way::Polished);
+        let wanted = o.wants(way.name(), ours) && (way != Way::Forest || o.python.is_some());
         if !wanted {
             continue;
         }

@@ -7,7 +7,7 @@ use polyview_linalg::{Mat, MatRef, column_sums, cross, sym_eigen, times_small};
 use polyview_mva::{Metric, opls};
 use polyview_random::{StreamKey, uniform_open01};
 
-use super::Said;
+use super::{Said, r2};
 use crate::table::linear::{self, Inputs, Linear};
 
 /// Least eigenvalue, relative to the largest, that says anything.
@@ -196,7 +196,7 @@ pub fn chosen(
     let [seen, known, held, truth] = [part(x, false), part(y, false), part(x, true), part(y, true)];
     let score = |choice: Choice| -> Result<f64, Box<dyn Error>> {
         let said = said(way, [&seen, &held], &known, (choice, seed))?.values;
-        Ok(mean_r2(&known, &truth, &said))
+        Ok(r2(&known, &truth, &said))
     };
     let mut best = Choice {
         width: 1.0,
@@ -225,21 +225,6 @@ pub fn chosen(
     }
     best.share = least_share(shares, |share| score(Choice { share, ..best }))?;
     Ok(best)
-}
-
-/// R² about the means of what was seen, mean over the targets.
-fn mean_r2(seen: &Mat<f64>, truth: &Mat<f64>, said: &Mat<f64>) -> f64 {
-    let of = |d: usize| {
-        let column = seen.col_as_slice(d);
-        let mean = column.iter().sum::<f64>() / column.len() as f64;
-        let pairs = truth.col_as_slice(d).iter().zip(said.col_as_slice(d));
-        let errors: f64 = pairs.map(|(y, p)| (y - p).powi(2)).sum();
-        let all: f64 = (truth.col_as_slice(d).iter())
-            .map(|y| (y - mean).powi(2))
-            .sum();
-        1.0 - errors / all
-    };
-    (0..truth.ncols()).map(of).sum::<f64>() / truth.ncols() as f64
 }
 
 /// The least share whose score is at most .01 below the best one's.

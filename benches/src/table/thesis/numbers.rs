@@ -1,16 +1,13 @@
 //! Table 4.9: real targets by kernels.
 
 use std::error::Error;
-use std::time::Instant;
 
 use polyview::Settle;
 use polyview_baselines::{Similarities, kernel_ridge, stratified};
 use polyview_linalg::Mat;
 
 use super::coordinates::{self, WIDTHS, chosen, distances, median};
-use super::{
-    PLAIN, Said, cell, features, folds, modelled, read, scores, squares, wanted, with_spread,
-};
+use super::{PLAIN, Said, cell, features, folds, in_folds, modelled, read, wanted, with_spread};
 use crate::sheet::Printed;
 use crate::table::data::Half;
 use crate::table::linear::{self, Linear};
@@ -182,11 +179,7 @@ pub fn numbers(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         columns.extend(all.target.features.iter().map(String::as_str));
         out.head(&title, &columns)?;
         for way in WAYS {
-            let wanted = o
-                .only
-                .as_ref()
-                .is_none_or(|t| way.name().contains(t.as_str()));
-            if wanted && (o.baselines || way.is_ours()) {
+            if o.wants(way.name(), way.is_ours()) {
                 row(way, name, &pairs, o, out)?;
             }
         }
@@ -201,26 +194,17 @@ fn row(
     o: &Options,
     out: &mut Printed,
 ) -> Result<(), Box<dyn Error>> {
-    let clock = Instant::now();
-    let (mut all, mut factors, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
-    for (train, test) in pairs {
-        let Some(said) = way.said((train, test), o)? else {
-            return Ok(());
-        };
-        all.push(squares(train, test, &said.values));
-        factors.push(said.factors);
-        sizes.push(test.len());
-    }
-    let seconds = clock.elapsed().as_secs_f64() / pairs.len() as f64;
-    let found = scores(&all, &sizes);
+    let Some(found) = in_folds(pairs, |pair| way.said(pair, o))? else {
+        return Ok(());
+    };
     let mut cells = vec![
         way.name().to_owned(),
         cell(way.paper(set), 2),
-        with_spread(&found.folds, 3),
-        with_spread(&factors, 0),
-        cell(seconds, 2),
+        with_spread(&found.scores.folds, 3),
+        with_spread(&found.factors, 0),
+        cell(found.seconds, 2),
     ];
-    cells.extend(found.targets.iter().map(|r| cell(*r, 3)));
+    cells.extend(found.scores.targets.iter().map(|r| cell(*r, 3)));
     Ok(out.row(cells)?)
 }
 

@@ -1,14 +1,11 @@
 //! Table 4.11: how few training samples new ones need to be compared with.
 
 use std::error::Error;
-use std::time::Instant;
 
 use polyview::Settle;
 
 use super::coordinates::{self, chosen, least_share};
-use super::{
-    Said, cell, features, folds, modelled, r2, read, scores, squares, wanted, with_spread,
-};
+use super::{Said, cell, features, folds, in_folds, modelled, r2, read, wanted, with_spread};
 use crate::sheet::Printed;
 use crate::table::data::Half;
 use crate::table::options::Options;
@@ -92,7 +89,7 @@ fn share_of(train: &Half, settle: Settle, o: &Options) -> Result<f64, Box<dyn Er
     let (seen, held) = (train.rows(&part(false)), train.rows(&part(true)));
     least_share(&SHARES, |share| {
         let said = modelled((&seen, &held), (&kernel(share), None), settle, o)?;
-        Ok(r2(&seen, &held, &said.values))
+        Ok(r2(&seen.target.values, &held.target.values, &said.values))
     })
 }
 
@@ -122,11 +119,7 @@ pub fn relevance_vectors(o: &Options, out: &mut Printed) -> Result<(), Box<dyn E
             ],
         )?;
         for way in WAYS {
-            let wanted = o
-                .only
-                .as_ref()
-                .is_none_or(|t| way.name().contains(t.as_str()));
-            if wanted && (o.baselines || matches!(way, Way::Sparse(_))) {
+            if o.wants(way.name(), matches!(way, Way::Sparse(_))) {
                 out.row(row(way, name, &pairs, o)?)?;
             }
         }
@@ -140,26 +133,17 @@ fn row(
     pairs: &[(Half, Half)],
     o: &Options,
 ) -> Result<Vec<String>, Box<dyn Error>> {
-    let clock = Instant::now();
-    let (mut all, mut sizes) = (Vec::new(), Vec::new());
-    let (mut factors, mut shares) = (Vec::new(), Vec::new());
-    for (train, test) in pairs {
-        let said = way.said((train, test), o)?;
-        all.push(squares(train, test, &said.values));
-        sizes.push(test.len());
-        factors.push(said.factors);
-        shares.push(100.0 * said.share);
-    }
-    let seconds = clock.elapsed().as_secs_f64() / pairs.len() as f64;
+    let found = in_folds(pairs, |pair| way.said(pair, o).map(Some))?.ok_or("no folds")?;
+    let shares: Vec<f64> = found.shares.iter().map(|s| 100.0 * s).collect();
     let [paper, kept] = way.paper(set).unwrap_or([f64::NAN; 2]);
     Ok(vec![
         way.name().to_owned(),
         cell(paper, 2),
-        with_spread(&scores(&all, &sizes).folds, 3),
+        with_spread(&found.scores.folds, 3),
         cell(kept, 1),
         with_spread(&shares, 1),
-        with_spread(&factors, 0),
-        cell(seconds, 2),
+        with_spread(&found.factors, 0),
+        cell(found.seconds, 2),
     ])
 }
 

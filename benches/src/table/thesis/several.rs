@@ -98,12 +98,8 @@ pub fn several_kernels(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Err
         ],
     )?;
     for way in WAYS {
-        let wanted = o
-            .only
-            .as_ref()
-            .is_none_or(|t| way.name().contains(t.as_str()));
         let ours = matches!(way, Way::Kernels | Way::Sparse);
-        if !wanted || !(ours || o.baselines) {
+        if !o.wants(way.name(), ours) {
             continue;
         }
         let clock = Instant::now();

@@ -44,7 +44,7 @@ pub fn limited_ridge(
     same("upper limits", lower.ncols(), upper.ncols())?;
     tuning.check(x.nrows())?;
     finite("features", x, false)?;
-    let reduced = Reduced::along_axes(x)?;
+    let reduced = Reduced::of(x)?.turned()?;
     let (samples, targets) = (lower.nrows(), lower.ncols());
     let mut out = Limited {
         regression: Regression {
