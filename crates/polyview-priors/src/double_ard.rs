@@ -89,6 +89,11 @@ impl DoubleArd {
             .map(|e| self.alpha.posterior(half, 0.5 * e))
             .collect()
     }
+    fn update_columns(&mut self, rows: &RowMoments) {
+        for (k, (a, b)) in self.column_posterior(rows).into_iter().enumerate() {
+            self.alpha.set(k, a, b);
+        }
+    }
     /// spec/sshiba U5 (erratum E7: one a feature).
     fn row_posterior(&self, rows: &RowMoments) -> Vec<(f64, f64)> {
         let half = 0.5 * self.alpha.len() as f64;
@@ -110,9 +115,12 @@ impl ScalePrior for DoubleArd {
         for (d, (a, b)) in self.row_posterior(rows).into_iter().enumerate() {
             self.gamma.set(d, a, b);
         }
-        for (k, (a, b)) in self.column_posterior(rows).into_iter().enumerate() {
-            self.alpha.set(k, a, b);
-        }
+        self.update_columns(rows);
+    }
+    /// The columns first, by the rows' precisions that the rotation took as known.
+    fn update_turned(&mut self, rows: &RowMoments) {
+        self.update_columns(rows);
+        self.update(rows);
     }
     fn draw(&mut self, rows: &RowMoments, key: StreamKey) {
         for (d, (a, b)) in self.row_posterior(rows).into_iter().enumerate() {
@@ -176,8 +184,8 @@ impl ScalePrior for DoubleArd {
     /// \sum\_d\langle\gamma\_d\rangle\langle w\_d w\_d^\top\rangle$.
     ///
     /// It is the gain of the bound when [`ScalePrior::update`] was the last to
-    /// touch the scales; the update that follows the rotation also moves the
-    /// rows' precisions, to at least as good a bound.
+    /// touch the scales and [`ScalePrior::update_turned`] follows: after the columns' precisions that
+    /// also moves the rows', to at least as good a bound.
     fn rotation_term(
         &self,
         rows: &RowMoments,
@@ -225,5 +233,49 @@ impl Stateful for DoubleArd {
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
         self.alpha.load(&format!("{prefix}/alpha"), state)?;
         self.gamma.load(&format!("{prefix}/gamma"), state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_core::{Context, Journal, RowBlock};
+    use polyview_linalg::{Mat, inverse};
+
+    use super::*;
+    use crate::FullRows;
+
+    /// Columns of very unequal size that trade places: their old precisions would tell the rows' precisions wrong.
+    #[test]
+    fn a_rotation_gains_what_its_term_says() {
+        for seed in 0..20 {
+            let mut rng = StreamKey::new(seed).rng();
+            let mean = Mat::from_fn(6, 2, |_, k| {
+                [3.0, 0.05][k] * polyview_random::standard_normal(&mut rng)
+            });
+            let vague = GammaPrior::new(1e-3, 1e-3);
+            let prior = DoubleArd::new(vague, vague, 6, 2);
+            let moments = RowMoments::isotropic(mean, 1e-2, 0);
+            let mut block = FullRows::new("weights", prior, moments);
+            let mut journal = Journal::default();
+            let mut cx = Context {
+                key: StreamKey::new(seed),
+                sweep: 1,
+                journal: &mut journal,
+            };
+            block.learn(&mut cx).unwrap();
+            let before = block.bound().sum();
+            let (sin, cos) = (0.1 + 0.07 * seed as f64).sin_cos();
+            let q = Mat::from_fn(2, 2, |i, j| [[cos, sin], [-sin, cos]][i][j]);
+            let (eye, back): (Mat<f64>, _) = (Mat::identity(2, 2), inverse(q.as_ref()).unwrap());
+            let term = block.rotation_term(RotationSide::Weights).unwrap();
+            let mut slope = Mat::zeros(2, 2);
+            let said = term.evaluate(q.as_ref(), back.as_ref(), 0.0, slope.as_mut())
+                - term.evaluate(eye.as_ref(), eye.as_ref(), 0.0, slope.as_mut());
+            drop(term);
+            block.transform(q.transpose(), 0.0);
+            block.learn_turned(&mut cx).unwrap();
+            let gained = block.bound().sum() - before;
+            assert!(gained >= said - 1e-9, "{seed}: {gained} of {said}");
+        }
     }
 }

@@ -115,11 +115,11 @@ impl RunState {
         let (model, mut cx) = self.parts();
         let Model { factors, views, .. } = model;
         factors.transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
-        factors.learn(&mut cx)?;
+        factors.learn_turned(&mut cx)?;
         let turn = rotation.q.transpose().to_owned();
         for view in views {
             view.weights.transform(turn.as_ref(), rotation.log_abs_det);
-            view.weights.learn(&mut cx)?;
+            view.weights.learn_turned(&mut cx)?;
         }
         if gain > 1e-6 * scale {
             cx.journal.note(sweep, "rotation", Event::Rotated { gain });

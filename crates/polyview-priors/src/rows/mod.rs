@@ -143,6 +143,10 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
         self.prior.update(&self.moments);
         Ok(())
     }
+    fn learn_turned(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.prior.update_turned(&self.moments);
+        Ok(())
+    }
     fn draw_scales(&mut self, cx: &mut Context<'_>) {
         self.prior.draw(&self.moments, cx.key);
     }

@@ -61,6 +61,11 @@ pub trait ScalePrior: Stateful + Send + Sync + 'static {
     fn precision(&self) -> PrecisionView<'_>;
     /// Updates the scales from the rows' second moments.
     fn update(&mut self, rows: &RowMoments);
+    /// Updates the scales after the rows were turned as [`ScalePrior::rotation_term`] found best, so that the bound gains at least
+    /// what that said: scales of columns are of the columns before, and what is updated by them first may lose it.
+    fn update_turned(&mut self, rows: &RowMoments) {
+        self.update(rows);
+    }
     /// Draws the scales given the rows.
     fn draw(&mut self, rows: &RowMoments, key: StreamKey);
     /// Draws the scales from their prior.
@@ -313,6 +318,14 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
     fn learn(&mut self, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Likewise, right after the rows were turned as [`RowBlock::rotation_term`] found best
+    /// ([`ScalePrior::update_turned`]).
+    ///
+    /// # Errors
+    /// As [`RowBlock::learn`].
+    fn learn_turned(&mut self, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.learn(cx)
+    }
     /// Draws the scales of the prior.
     fn draw_scales(&mut self, cx: &mut Context<'_>);
     /// Probabilities that the rows belong to the components of a mixture prior,

@@ -151,6 +151,12 @@ impl RowsBeside {
             None => given,
         }
     }
+    fn learn_coefficients(&mut self, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        match &mut self.coefficients {
+            Some(coefficients) => coefficients.learn(cx),
+            None => Ok(()),
+        }
+    }
     /// Slopes at their optimum, or drawn; what is seen of the rows stays.
     fn follow_covariates(&mut self, draws: bool, cx: &mut Context<'_>) -> Result<(), NumericError> {
         let Some(along) = &mut self.along else {
@@ -404,10 +410,12 @@ impl RowBlock for RowsBeside {
     fn learn(&mut self, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.follow_covariates(false, cx)?;
         self.inner.learn(cx)?;
-        match &mut self.coefficients {
-            Some(coefficients) => coefficients.learn(cx),
-            None => Ok(()),
-        }
+        self.learn_coefficients(cx)
+    }
+    fn learn_turned(&mut self, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.follow_covariates(false, cx)?;
+        self.inner.learn_turned(cx)?;
+        self.learn_coefficients(cx)
     }
     fn draw_scales(&mut self, cx: &mut Context<'_>) {
         self.inner.draw_scales(cx);
