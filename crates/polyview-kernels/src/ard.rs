@@ -206,6 +206,14 @@ impl Comparison {
             error: found.error_of_share(),
         })
     }
+    /// As [`Comparison::score_of_width`], the share of each column.
+    ///
+    /// # Errors
+    /// As [`Comparison::score_of_width`].
+    pub fn shares_of_width(&self, width: f64) -> Result<Vec<f64>, KernelError> {
+        let found = self.held_out(self.kernel(width), |_| Ok(self.alike()))?;
+        Ok(found.by_column)
+    }
     /// Equal weights.
     fn alike(&self) -> Vec<f64> {
         vec![1.0; self.units.features.len()]

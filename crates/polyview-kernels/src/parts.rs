@@ -7,7 +7,7 @@ use crate::centring::Centre;
 use crate::error::KernelError;
 use crate::kernel::Kernel;
 use crate::map::KernelMap;
-use crate::units::Units;
+use crate::units::{Points, Units};
 
 /// A map as it stands in a file. Its points may stand elsewhere, as a matrix
 /// ([`KernelMap::parts`]).
@@ -79,6 +79,61 @@ impl TryFrom<KernelParts> for KernelMap {
         }
         let points = Mat::from_fn(d, points.len(), |j, r| points[r][j]);
         parts.with_points(points)
+    }
+}
+
+impl KernelMap {
+    /// The map of an RBF kernel to these points, features × points, in units that samples have already, about the mean of the points
+    /// in feature space. Features and points are numbered from 1.
+    ///
+    /// ```
+    /// use polyview_core::Table;
+    /// use polyview_kernels::KernelMap;
+    /// use polyview_linalg::Mat;
+    ///
+    /// let points = Mat::from_fn(1, 2, |_, r| r as f64);
+    /// let map = KernelMap::to_points(0.5, points.clone())?;
+    /// let table = Table {
+    ///     name: "x".into(),
+    ///     samples: vec!["a".into(), "b".into()],
+    ///     features: vec!["1".into()],
+    ///     levels: Vec::new(),
+    ///     values: points.transpose().to_owned(),
+    /// };
+    /// let found = map.apply(&table)?.values;
+    /// let own = 0.5 * (1.0 - (-0.5f64).exp());
+    /// assert!((found[(0, 0)] - own).abs() < 1e-15 && (found[(0, 1)] + own).abs() < 1e-15);
+    /// # Ok::<(), polyview_kernels::KernelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfRange`] for γ, [`KernelError::Damaged`] where there are no points, or one is not finite.
+    pub fn to_points(gamma: f64, points: Mat<f64>) -> Result<Self, KernelError> {
+        let numbers = |count: usize| (1..=count).map(|i| i.to_string()).collect();
+        let (d, r) = points.shape();
+        let mut map = KernelParts {
+            kernel: Kernel::Rbf { gamma },
+            features: numbers(d),
+            mean: vec![0.0; d],
+            scale: vec![1.0; d],
+            variance: vec![1.0; d],
+            references: numbers(r),
+            points: Vec::new(),
+            spread: Vec::new(),
+            itself: false,
+            centre: Vec::new(),
+            fourier: false,
+        }
+        .with_points(points)?;
+        let own = Points {
+            samples: (0..r).collect(),
+            values: map.points.transpose().to_owned(),
+            spread: vec![0.0; r],
+            variance: vec![1.0; d],
+            with_holes: 0,
+        };
+        map.centre = Some(Centre::of(&map.similarities(&own, &map.references))?);
+        Ok(map)
     }
 }
 
@@ -163,5 +218,48 @@ impl KernelParts {
                 references: parts.centre,
             }),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_core::Table;
+
+    use super::*;
+    use crate::{Family, KernelChoice, Width, learn_view};
+
+    /// A map to the points of one that was learnt is that map.
+    #[test]
+    fn the_points_and_the_width_are_all_of_a_map() {
+        let values = Mat::from_fn(9, 3, |n, d| (((n * 7 + d * 5) * 13) % 31) as f64 / 8.0);
+        let table = Table {
+            name: "x".into(),
+            samples: (0..9).map(|n| format!("s{n}")).collect(),
+            features: ["1", "2", "3"].map(String::from).to_vec(),
+            levels: Vec::new(),
+            values,
+        };
+        let choice = KernelChoice {
+            raw: true,
+            ..KernelChoice::from(Family::Rbf {
+                width: Width::Is(1.7),
+            })
+        };
+        let learnt = learn_view(&table, &choice, 1).unwrap().map;
+        let points = table.values.transpose().to_owned();
+        let found = KernelMap::to_points(0.5 / (1.7 * 1.7), points).unwrap();
+        let [a, b] = [&learnt, &found].map(|map| map.apply(&table).unwrap().values);
+        for r in 0..9 {
+            for n in 0..9 {
+                assert!((a[(n, r)] - b[(n, r)]).abs() < 1e-12, "{n} {r}");
+            }
+        }
+        for (gamma, points) in [
+            (0.0, Mat::zeros(2, 2)),
+            (1.0, Mat::zeros(2, 0)),
+            (1.0, Mat::full(1, 1, f64::NAN)),
+        ] {
+            assert!(KernelMap::to_points(gamma, points).is_err());
+        }
     }
 }

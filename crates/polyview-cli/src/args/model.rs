@@ -120,7 +120,10 @@ pub struct ChoiceArgs {
     pub limit: Vec<String>,
     /// How this view is predicted from the others, labels for example. VIEW=mixture:
     /// by a mixture of the joint fit and a regression on their features, with the
-    /// shares that predict samples best whose labels were hidden in three folds;
+    /// shares that predict samples best whose labels were hidden in three folds; what
+    /// is predicted better so goes by similarities to training samples in place of the
+    /// features themselves (VIEW=linear-mixture leaves that out, and keeps nothing of
+    /// single samples: the default with --no-data);
     /// VIEW alone: by weights that are settled at the end on factors of the other
     /// views alone, those that a prediction of it will meet; VIEW=features: on what
     /// these leave of the features as well; VIEW=best: in whichever of the last two
@@ -131,7 +134,10 @@ pub struct ChoiceArgs {
     /// and for targets of cross-validate and of a study, with --model mofa,
     /// sshiba or bibfa and --engine vb; labels of other likelihoods (probit, svm, ...)
     /// have no such regression and are predicted by the joint fit; VIEW alone for labels with --model rank; else the joint fit].
-    #[arg(long, value_name = "VIEW[=features|=best|=mixture|=no]")]
+    #[arg(
+        long,
+        value_name = "VIEW[=features|=best|=mixture|=linear-mixture|=no]"
+    )]
     pub settle: Vec<String>,
     /// Predict all views by the joint fit.
     #[arg(long, conflicts_with = "settle")]

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use polyview::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateRow, CrossValidateScore,
-    CrossValidateSummary, cross_validate, cross_validate_warnings,
+    CrossValidateSummary, Settle, cross_validate, cross_validate_warnings,
 };
 use polyview_core::{Dataset, ensure_writable};
 
@@ -136,7 +136,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
 /// Has targets predicted as a fit by default does.
 fn mix(cli: &Cli, study: &mut Study, (targets, data): (&[String], &Dataset)) {
     if !targets.is_empty()
-        && let Some(note) = study.mix_targets(targets, data)
+        && let Some(note) = study.mix_targets((targets, data), Settle::Mixture)
     {
         say(cli, note);
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use polyview::{ChainStart, EngineKind, ErrorKind, Fit, Fitting};
+use polyview::{ChainStart, EngineKind, ErrorKind, Fit, Fitting, Settle};
 use polyview_core::{Dataset, excerpt};
 use polyview_io::{IoError, OnDisk};
 
@@ -66,7 +66,13 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     } else {
         let data = loaded(cli, &mut study)?;
         let targets = study.targets.clone();
-        if let Some(note) = study.mix_targets(&targets, &data) {
+        // a regression by similarities would keep the features of training samples
+        let how = if args.no_data {
+            Settle::LinearMixture
+        } else {
+            Settle::Mixture
+        };
+        if let Some(note) = study.mix_targets((&targets, &data), how) {
             say(cli, note);
         }
         say(cli, overlap(&data));

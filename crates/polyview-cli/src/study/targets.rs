@@ -38,10 +38,14 @@ impl Study {
     }
 
     /// Has the views `targets`, or where there are none all labels and times to an event, predicted by a mixture of the joint fit and a regression
-    /// ([`Settle::Mixture`]), unless something is said of how; views of zeros and ones with many columns are no labels.
+    /// (`how`: [`Settle::Mixture`] or [`Settle::LinearMixture`]), unless something is said of how; views of zeros and ones with many columns are no labels.
     /// Says which those are. Where the model refuses it they are left to the joint fit. Targets beside which no regression
     /// stands are left to it too, and no regression of another target goes by them.
-    pub fn mix_targets(&mut self, targets: &[String], data: &Dataset) -> Option<String> {
+    pub fn mix_targets(
+        &mut self,
+        (targets, data): (&[String], &Dataset),
+        how: Settle,
+    ) -> Option<String> {
         let preset = PRESETS.contains(&self.model.model.as_str());
         if !preset || self.model.engine != EngineKind::Vb {
             return None;
@@ -74,8 +78,7 @@ impl Study {
             .filter(|name| is_wanted(name))
             .collect();
         let mixed = |names: &[String]| {
-            let settled =
-                |model: ModelSpec, name: &String| model.with_settled(name, Settle::Mixture);
+            let settled = |model: ModelSpec, name: &String| model.with_settled(name, how);
             names.iter().fold(self.model.clone(), settled)
         };
         // what has no regression is still no source of one
@@ -97,7 +100,7 @@ impl Study {
         }
         let asked: Vec<String> = (names.iter())
             .filter(|name| !by_itself(name) && !self.targets.contains(name))
-            .map(|name| format!("--settle {name}=mixture"))
+            .map(|name| format!("--settle {name}={how}"))
             .collect();
         let asked = if asked.is_empty() {
             String::new()

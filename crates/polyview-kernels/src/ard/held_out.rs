@@ -10,6 +10,8 @@ use crate::ridge::{Decomposed, PENALTIES};
 pub(super) struct HeldOut {
     /// The share of their variance that is predicted.
     pub(super) share: f64,
+    /// That of each column.
+    pub(super) by_column: Vec<f64>,
     /// The squared error of each sample, over all columns.
     errors: Vec<f64>,
     /// What they are by the means of the others.
@@ -56,6 +58,7 @@ impl Comparison {
         let mut sums = vec![[0.0; PENALTIES.len()]; columns];
         let mut errors = vec![vec![vec![0.0; rows]; PENALTIES.len()]; columns];
         let mut plain = vec![0.0; rows];
+        let mut of_column = vec![0.0f64; columns];
         for fold in 0..FOLDS_OF_WIDTHS {
             let [seen, new] = self.parts(fold, FOLDS_OF_WIDTHS);
             let points = self.points(&weights(&seen)?)?;
@@ -76,20 +79,24 @@ impl Comparison {
                 }
                 for (x, &n) in truth.iter().zip(&new) {
                     plain[n] += x * x;
+                    of_column[t] += x * x;
                 }
             }
         }
         let whole = plain.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let (mut all, mut by_sample) = (0.0, vec![0.0; rows]);
-        for (sums, errors) in sums.iter().zip(&errors) {
+        let mut by_column = Vec::new();
+        for ((sums, errors), whole) in sums.iter().zip(&errors).zip(of_column) {
             let best = (1..PENALTIES.len()).fold(0, |a, b| if sums[b] < sums[a] { b } else { a });
             all += sums[best];
+            by_column.push(1.0 - sums[best] / whole.max(f64::MIN_POSITIVE));
             for (sum, x) in by_sample.iter_mut().zip(&errors[best]) {
                 *sum += x;
             }
         }
         Ok(HeldOut {
             share: 1.0 - all / whole,
+            by_column,
             errors: by_sample,
             plain,
             whole,

@@ -124,10 +124,56 @@ fn take_mixture(
         checked.expect(&name, &shape)?;
         again.put(&name, arrays[&name].clone());
     }
+    take_curved(header, (target, predictors), checked, again)?;
     let noise = arrays.get(&at("noise"));
     if noise.is_some_and(|n| n.values.iter().any(|v| *v <= 0.0)) {
         let name = format!("{}{}", checked.place, at("noise"));
         return Err(Fault::values(&name, "holds a variance that is not above 0"));
+    }
+    Ok(())
+}
+
+/// What of that regression goes by similarities to training samples.
+fn take_curved(
+    header: &ModelHeader,
+    (target, predictors): (&str, usize),
+    checked: Checked<'_>,
+    again: &mut State,
+) -> Result<(), Fault> {
+    let arrays = checked.state.arrays();
+    let at = |what: &str| format!("{}curved/{what}", regression_of(target));
+    let Some(views) = arrays.get(&at("views")) else {
+        return Ok(());
+    };
+    checked.expect(&at("views"), &[header.views.len()])?;
+    let own = header.views.iter().zip(&views.values);
+    let features: usize = own
+        .filter(|(_, is_source)| **is_source > 0.0)
+        .map(|(view, _)| view.features.len().max(view.levels.len()))
+        .sum();
+    let points = checked.columns(&at("points"))?;
+    let names = [
+        ("views", vec![header.views.len()]),
+        ("means", vec![features]),
+        ("sds", vec![features]),
+        ("gamma", vec![1]),
+        ("points", vec![features, points]),
+        ("centres", vec![points]),
+        ("coefficients", vec![points, predictors]),
+    ];
+    for (what, shape) in names {
+        checked.expect(&at(what), &shape)?;
+        again.put(&at(what), arrays[&at(what)].clone());
+    }
+    for what in ["sds", "gamma"] {
+        if arrays[&at(what)].values.iter().any(|x| *x <= 0.0) {
+            let name = format!("{}{}", checked.place, at(what));
+            return Err(Fault::values(&name, "holds a number that is not above 0"));
+        }
+    }
+    if points == 0 || features == 0 {
+        let name = format!("{}{}", checked.place, at("points"));
+        return Err(Fault::values(&name, "holds no points"));
     }
     Ok(())
 }

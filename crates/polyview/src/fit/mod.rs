@@ -24,7 +24,7 @@ mod ranks;
 mod reading;
 mod record;
 pub(crate) mod remarks;
-mod short_fits;
+pub(crate) mod short_fits;
 mod similarities;
 mod start;
 mod states;
@@ -32,7 +32,7 @@ mod stochastic;
 mod traced;
 mod training;
 mod view_info;
-mod widths;
+pub(crate) mod widths;
 
 use std::borrow::Cow;
 

@@ -15,7 +15,7 @@ const FOLDS: usize = 3;
 /// Sweeps of each fit.
 const SWEEPS: usize = 40;
 /// Samples that are looked at, at most.
-const SAMPLES: usize = 600;
+pub(crate) const SAMPLES: usize = 600;
 /// With fewer samples there is nothing to tell kernels apart by.
 pub(super) const FEWEST: usize = 15;
 /// Streams of the draw of these.
@@ -69,7 +69,12 @@ impl Search {
                 samples.len()
             ));
         }
-        let samples = some_of(samples, data, StreamKey::new(seed).block(DRAWN));
+        let samples = some_of(
+            samples,
+            data.samples(),
+            SAMPLES,
+            StreamKey::new(seed).block(DRAWN),
+        );
         let mut data = data.subset(&samples);
         // features count alike, in whichever units they are
         for (view, c) in data.clone().views().iter().zip(choices) {
@@ -183,20 +188,24 @@ fn is_loss(score: CrossValidateScore) -> bool {
     )
 }
 
-/// No more than [`SAMPLES`] of these samples of the data, drawn without replacement whatever the order
-/// of the rows, in their order.
-pub(super) fn some_of(mut samples: Vec<u32>, data: &Dataset, key: StreamKey) -> Vec<u32> {
-    if samples.len() > SAMPLES {
-        let name = |n: &u32| data.samples()[*n as usize].clone();
-        let names: Vec<String> = samples.iter().map(name).collect();
+/// No more than `most` of these samples, of those of these names, drawn without replacement whatever the order of the rows, in
+/// their order.
+pub(crate) fn some_of(
+    mut samples: Vec<u32>,
+    all: &[String],
+    most: usize,
+    key: StreamKey,
+) -> Vec<u32> {
+    if samples.len() > most {
+        let names: Vec<String> = samples.iter().map(|n| all[*n as usize].clone()).collect();
         samples = (by_name(&names).into_iter()).map(|i| samples[i]).collect();
         let mut rng = key.rng();
-        for i in 0..SAMPLES {
+        for i in 0..most {
             let left = samples.len() - i;
             let j = i + ((uniform_open01(&mut rng) * left as f64) as usize).min(left - 1);
             samples.swap(i, j);
         }
-        samples.truncate(SAMPLES);
+        samples.truncate(most);
         samples.sort_unstable();
     }
     samples

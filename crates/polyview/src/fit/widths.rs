@@ -11,7 +11,7 @@ use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
 use super::kernels::table;
-use super::short_fits::{DRAWN, FEWEST, some_of};
+use super::short_fits::{DRAWN, FEWEST, SAMPLES, some_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::ViewChoices;
 use crate::verbs::regression_columns;
@@ -26,7 +26,7 @@ const FINE: f64 = std::f64::consts::SQRT_2;
 const TOLD: usize = 5;
 
 /// The kernel with its width as a number.
-fn of_width(kernel: KernelChoice, width: f64) -> KernelChoice {
+pub(crate) fn of_width(kernel: KernelChoice, width: f64) -> KernelChoice {
     KernelChoice {
         family: kernel.family.with_width(Width::Is(width)),
         ..kernel
@@ -170,7 +170,12 @@ impl Compared {
                 samples.len()
             )));
         }
-        let samples = some_of(samples, data, StreamKey::new(seed).block(DRAWN));
+        let samples = some_of(
+            samples,
+            data.samples(),
+            SAMPLES,
+            StreamKey::new(seed).block(DRAWN),
+        );
         let data = data.subset(&samples);
         let table = table(&data.views()[at], data.samples());
         let own: HashSet<Vec<u64>> = standardised(&table.values)
@@ -308,7 +313,7 @@ fn bits(column: &[f64]) -> Vec<u64> {
 }
 
 /// Columns with mean 0 and standard deviation 1; those that do not vary are left out.
-fn standardised(of: &Mat<f64>) -> Vec<Vec<f64>> {
+pub(crate) fn standardised(of: &Mat<f64>) -> Vec<Vec<f64>> {
     let column = |d: usize| -> Option<Vec<f64>> {
         let x = of.col_as_slice(d);
         let known = || x.iter().copied().filter(|x| x.is_finite());

@@ -44,7 +44,7 @@ pub struct ViewChoices {
     /// new sample whose labels are to be predicted: they predict it from other views, by the factors
     /// alone (`true`, `"factors"`) or by what these leave of the features as well (`"features"`), or by whichever of these and
     /// the joint fit is best in samples held out in turn (`"best"`), or by a mixture of the joint fit and a
-    /// regression on the features of other views (`"mixture"`).
+    /// regression on the features of other views (`"mixture"`, or `"linear-mixture"`).
     /// Where nothing is said: on factors for labels in a model of preset `rank` that is fitted by variational Bayes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<Settle>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a view is settled on at the end of a fit ([`Fit::settle`](crate::Fit::settle)).
 ///
-/// Written as `false`, `true` (the same as `"factors"`), `"features"`, `"best"` or `"mixture"`.
+/// Written as `false`, `true` (the same as `"factors"`), `"features"`, `"best"`, `"mixture"` or `"linear-mixture"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settle {
     /// On nothing: what predicts it are the weights of the joint fit.
@@ -21,16 +21,29 @@ pub enum Settle {
     Best,
     /// On nothing, and predicted by a mixture of two laws: that of the joint fit, and that of a regression on the features of
     /// the other views. Their shares are those that predict samples best that were held out in turn; a way that has next to
-    /// none is left out.
+    /// none is left out. What is predicted better so goes by similarities to training samples, whose features are kept then.
     Mixture,
+    /// As [`Settle::Mixture`], by a regression that is linear in the features: it keeps nothing of single samples.
+    LinearMixture,
 }
 
 impl Settle {
     /// The words of [`Settle::of_word`].
-    pub const WORDS: [&'static str; 5] = ["factors", "features", "best", "mixture", "no"];
+    pub const WORDS: [&'static str; 6] = [
+        "factors",
+        "features",
+        "best",
+        "mixture",
+        "linear-mixture",
+        "no",
+    ];
     /// Whether the view is settled at all.
     pub fn settles(self) -> bool {
         self != Self::Not
+    }
+    /// Whether the view is predicted by a mixture of the joint fit and a regression.
+    pub fn is_mixture(self) -> bool {
+        matches!(self, Self::Mixture | Self::LinearMixture)
     }
     /// That of a word as it is written: one of [`Settle::WORDS`].
     pub fn of_word(word: &str) -> Option<Self> {
@@ -39,6 +52,7 @@ impl Settle {
             Self::Features,
             Self::Best,
             Self::Mixture,
+            Self::LinearMixture,
             Self::Not,
         ];
         let at = Self::WORDS.iter().position(|w| *w == word)?;
@@ -60,6 +74,7 @@ impl fmt::Display for Settle {
             Self::Features => "features",
             Self::Best => "best",
             Self::Mixture => "mixture",
+            Self::LinearMixture => "linear-mixture",
         })
     }
 }
@@ -68,7 +83,9 @@ impl Serialize for Settle {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Not | Self::Factors => to.serialize_bool(self.settles()),
-            Self::Features | Self::Best | Self::Mixture => to.collect_str(self),
+            Self::Features | Self::Best | Self::Mixture | Self::LinearMixture => {
+                to.collect_str(self)
+            }
         }
     }
 }

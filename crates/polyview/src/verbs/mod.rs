@@ -17,6 +17,7 @@ mod clusters;
 mod compare;
 mod components;
 mod cross_validate;
+mod curved;
 mod discrepancies;
 mod explain;
 mod far_off;

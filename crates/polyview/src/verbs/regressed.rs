@@ -6,6 +6,7 @@ use polyview_core::{Bias, Domain, RowGroups, RowMoments, State, StateReader, Vie
 use polyview_linalg::{Mat, times_small};
 
 use super::cross_validate::columns;
+use super::curved::Curved;
 use super::laws::Part;
 use crate::error::{Error, Result};
 use crate::fit::{ComponentView, Fit};
@@ -16,6 +17,8 @@ use crate::fit::{ComponentView, Fit};
 pub(super) struct Regressed {
     /// Of each view of the fit that it is predicted from the coefficients, columns × predictors of the target, per working unit.
     pub(super) of_view: Vec<Option<Source>>,
+    /// What bends, if anything does.
+    pub(super) curved: Option<Curved>,
     /// Of each predictor.
     pub(super) intercept: Vec<f64>,
     /// Of numbers the variance about the predictors of each, of samples that were held out; else empty.
@@ -44,6 +47,9 @@ impl Regressed {
         if !self.noise.is_empty() {
             state.put_vec(&format!("{at}noise"), &self.noise);
         }
+        if let Some(curved) = &self.curved {
+            curved.save(fit, &format!("{at}curved/"), state);
+        }
         for (own, info) in self.of_view.iter().zip(fit.views()) {
             if let Some(own) = own {
                 let name = &info.name;
@@ -71,12 +77,21 @@ impl Regressed {
         let noise = state.has(&noise).then(|| state.vec(&noise)).transpose();
         Ok(Self {
             of_view,
+            curved: Curved::load(&format!("{at}curved/"), state)?,
             intercept: state.vec(&format!("{at}intercept"))?,
             noise: noise.map_err(Error::from)?.unwrap_or_default(),
         })
     }
     /// Linear predictors of so many samples, samples × predictors.
-    pub(super) fn scores(&self, views: &[Option<View>], samples: usize) -> Mat<f64> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Kernel`](crate::ErrorKind::Kernel) where similarities are out of range.
+    pub(super) fn scores(
+        &self,
+        fit: &Fit,
+        views: &[Option<View>],
+        samples: usize,
+    ) -> Result<Mat<f64>> {
         let mut out = Mat::from_fn(samples, self.intercept.len(), |_, c| self.intercept[c]);
         for (own, view) in self.of_view.iter().zip(views) {
             let (Some(own), Some(view)) = (own, view) else {
@@ -90,7 +105,28 @@ impl Regressed {
             }
             out += times_small(x.as_ref(), own.coefficients.as_ref());
         }
-        out
+        if let Some(curved) = &self.curved {
+            curved.add_to(fit, views, &mut out)?;
+        }
+        Ok(out)
+    }
+    /// What is to be said of predictors that go by similarities to training samples.
+    pub(super) fn says_of_similar(&self) -> Option<String> {
+        let curved = self.curved.as_ref()?;
+        let (own, all) = (curved.predictors(), self.intercept.len());
+        let which = if own == all {
+            "the regression goes".to_owned()
+        } else {
+            format!("{own} of {all} regressions go")
+        };
+        Some(format!(
+            "; {which} by similarities to {} training samples, whose features the model keeps (linear-mixture keeps none)",
+            curved.points()
+        ))
+    }
+    /// Whether it is made on a view.
+    fn is_of(&self, view: usize) -> bool {
+        self.of_view[view].is_some() || self.curved.as_ref().is_some_and(|own| own.is_of(view))
     }
     /// Views that it is made on and that some of so many samples have nothing of.
     pub(super) fn lacking(&self, views: &[Option<View>], samples: usize) -> Vec<usize> {
@@ -99,15 +135,16 @@ impl Regressed {
             let all = views[*v]
                 .as_ref()
                 .is_some_and(|view| (0..samples).all(|n| has(view, n)));
-            self.of_view[*v].is_some() && !all
+            self.is_of(*v) && !all
         };
         (0..self.of_view.len()).filter(some_lack).collect()
     }
     /// Whether each sample has something of every view that it is predicted from: a view that is not there is no view of
     /// mean features, and factors know what the others say of it.
     pub(super) fn knows(&self, views: &[Option<View>], samples: usize) -> Vec<bool> {
-        let sources: Vec<_> = (self.of_view.iter().zip(views))
-            .filter_map(|(own, view)| own.as_ref().map(|_| view.as_ref()))
+        let sources: Vec<_> = (views.iter().enumerate())
+            .filter(|(v, _)| self.is_of(*v))
+            .map(|(_, view)| view.as_ref())
             .collect();
         let has = |n: usize| {
             let of = |v: &View| v.mask().count_sample(n, v.n_features()) > 0;

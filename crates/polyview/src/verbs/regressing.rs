@@ -9,6 +9,7 @@ use super::laws::Laws;
 use super::regressed::{Regressed, known};
 use crate::error::Result;
 use crate::fit::Fit;
+use crate::spec::Settle;
 
 /// Most cells of the columns that a view is regressed on, once for each of its predictors: a penalty costs tens to hundreds of
 /// passes over them.
@@ -67,16 +68,26 @@ impl Fit {
     /// regression without their fold.
     ///
     /// Where some of these views have a kernel and others none, one penalty for both is seldom right for either: each
-    /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold.
+    /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold. Where none
+    /// has one, each is predicted in proportion to the features or by a kernel of them in the same way.
     pub(super) fn regress(
         &self,
         targets: &[usize],
         at: usize,
         fold_of: &[usize],
     ) -> Result<(Regressed, Mat<f64>)> {
-        let tried: Vec<One> = (self.kinds(self.sources(targets)).iter())
+        let sources = self.sources(targets);
+        let has_kernel = sources.iter().any(|&v| self.views[v].kernel.is_some());
+        let is_linear = self.views[at].choices.settle == Some(Settle::LinearMixture);
+        let curved = if has_kernel || is_linear {
+            None
+        } else {
+            self.regress_on_similar(&sources, at, fold_of)?
+        };
+        let mut tried: Vec<One> = (self.kinds(sources).iter())
             .map(|sources| self.regress_on(sources, at, fold_of))
             .collect::<Result<_>>()?;
+        tried.extend(curved);
         // by one noise, so that numbers are compared by their squares
         let noise = tried[0].found.noise.clone();
         let densities: Vec<Mat<f64>> = (tried.iter())
@@ -133,6 +144,10 @@ fn most_likely(densities: &[Mat<f64>], predictors: usize) -> Vec<usize> {
 fn merged(mut tried: Vec<One>, of: &[usize]) -> One {
     let others = tried.split_off(1);
     let mut out = tried.swap_remove(0);
+    out.found.curved = (others.iter().enumerate()).find_map(|(i, own)| {
+        let mut curved = own.found.curved.clone()?;
+        curved.keep(|c| of[c] == i + 1).then_some(curved)
+    });
     for (c, &i) in of.iter().enumerate().filter(|(_, i)| **i > 0) {
         let own = &others[i - 1];
         for (to, from) in out.found.of_view.iter_mut().zip(&own.found.of_view) {

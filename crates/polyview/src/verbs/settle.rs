@@ -247,7 +247,7 @@ impl Fit {
         }
         let is_settled = |v: &&ViewInfo| {
             let own = v.choices.settle;
-            own.is_some_and(|s| s.settles() && s != Settle::Mixture)
+            own.is_some_and(|s| s.settles() && !s.is_mixture())
         };
         let chosen = self.views.iter().filter(is_settled);
         let names: Vec<String> = chosen.map(|v| v.name.clone()).collect();

@@ -143,10 +143,15 @@ fn shares_of(held: [&Mat<f64>; 2], usable: &[bool], folds: Folds) -> Option<([f6
 }
 
 impl Fit {
-    /// Finds how views are mixed that are to be ([`Settle::Mixture`]); false where `watch` ended it. Where it cannot be told
+    /// Finds how views are mixed that are to be ([`Settle::is_mixture`]); false where `watch` ended it. Where it cannot be told
     /// they are predicted by the joint fit, and the journal says so.
     pub(super) fn mix_ways(&mut self, watch: Watch<'_>) -> Result<bool> {
-        let is_open = |v: &usize| self.views[*v].choices.settle == Some(Settle::Mixture);
+        let is_open = |v: &usize| {
+            self.views[*v]
+                .choices
+                .settle
+                .is_some_and(Settle::is_mixture)
+        };
         let targets: Vec<usize> = (0..self.views.len()).filter(is_open).collect();
         let mut open = Vec::new();
         for &v in &targets {
@@ -215,7 +220,7 @@ impl Fit {
             .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
             .collect();
         let usable = regressed.knows(&views, rows);
-        let Some((shares, note)) = shares_of([joint, &held], &usable, folds) else {
+        let Some((shares, mut note)) = shares_of([joint, &held], &usable, folds) else {
             self.not_mixed(v, "no sample has all of the other views");
             return Ok(());
         };
@@ -224,9 +229,11 @@ impl Fit {
             let mut state = std::mem::take(&mut self.settled);
             regressed.save(self, &name, &mut state);
             self.settled = state;
+            note.extend(regressed.says_of_similar());
         }
         self.settled.put_vec(&place(&name), &shares);
-        self.chosen(v, Settle::Mixture, Event::Data { note });
+        let own = self.views[v].choices.settle.unwrap_or(Settle::Mixture);
+        self.chosen(v, own, Event::Data { note });
         Ok(())
     }
 
@@ -277,7 +284,7 @@ impl Fit {
             let of = |knows: &bool| if *knows { own } else { alone };
             knows.iter().map(of).collect::<Vec<f64>>()
         };
-        let known = regressed.scores(views, samples);
+        let known = regressed.scores(self, views, samples)?;
         let ways = [
             (Way::Joint, share(joint, 1.0)),
             (

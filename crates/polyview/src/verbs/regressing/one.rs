@@ -9,6 +9,7 @@ use polyview_linalg::{Mat, times_small};
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::verbs::cross_validate::{columns, limits, side_by_side};
+use crate::verbs::curved::{Curved, Similar};
 use crate::verbs::kernel_turn::kernel_turn;
 use crate::verbs::regressed::{Regressed, Source};
 
@@ -22,6 +23,21 @@ pub(super) struct One {
     pub(super) held: Mat<f64>,
 }
 
+/// Columns that a regression is made on, samples × columns, and what those of a kernel are multiplied by first.
+struct Block {
+    columns: Mat<f64>,
+    turn: Option<Mat<f64>>,
+}
+
+/// A regression on blocks of columns.
+struct OnBlocks {
+    /// Of each block the coefficients, columns × predictors, and the means of the columns.
+    of_block: Vec<(Mat<f64>, Vec<f64>)>,
+    intercept: Vec<f64>,
+    noise: Vec<f64>,
+    held: Mat<f64>,
+}
+
 impl Fit {
     /// The regression of view `at` on the features of these views (ridge, logistic or multinomial; penalties of least loss on
     /// these folds).
@@ -32,17 +48,60 @@ impl Fit {
         fold_of: &[usize],
     ) -> Result<One> {
         let data = self.data()?;
-        let (view, rows) = (&data[at], self.samples.len());
-        let parts: Vec<Mat<f64>> = (sources.iter())
-            .map(|&v| columns(&data[v], self.domain(v)))
-            .collect();
-        let turns: Vec<Option<Mat<f64>>> = (sources.iter().zip(&parts))
-            .map(|(&v, part)| self.turn(v, part))
+        let blocks: Vec<Block> = (sources.iter())
+            .map(|&v| {
+                let columns = columns(&data[v], self.domain(v));
+                let turn = self.turn(v, &columns)?;
+                Ok(Block { columns, turn })
+            })
             .collect::<Result<_>>()?;
-        let turned: Vec<Mat<f64>> = (parts.iter().zip(&turns))
-            .map(|(part, turn)| match turn {
-                Some(turn) => times_small(part.as_ref(), turn.as_ref()),
-                None => part.clone(),
+        let mut found = self.regress_on_blocks(&blocks, at, fold_of)?;
+        let mut of_view: Vec<Option<Source>> = vec![None; data.len()];
+        for (&v, (coefficients, means)) in sources.iter().zip(found.of_block.drain(..)) {
+            of_view[v] = Some(Source {
+                coefficients,
+                means,
+                domain: self.domain(v),
+            });
+        }
+        Ok(found.with(of_view, None))
+    }
+
+    /// The regression of view `at` on a kernel of the features of these views, if one bends and predicts it.
+    pub(super) fn regress_on_similar(
+        &self,
+        sources: &[usize],
+        at: usize,
+        fold_of: &[usize],
+    ) -> Result<Option<One>> {
+        let Some(Similar {
+            mut curved,
+            columns,
+        }) = self.similar(sources, at)?
+        else {
+            return Ok(None);
+        };
+        let features = curved.features();
+        let turn = kernel_turn(columns.as_ref(), |total| features as f64 / total)?;
+        let mut found = self.regress_on_blocks(&[Block { columns, turn }], at, fold_of)?;
+        if let Some((coefficients, centres)) = found.of_block.pop() {
+            (curved.coefficients, curved.centres) = (coefficients, centres);
+        }
+        let nothing = vec![None; self.views.len()];
+        Ok(Some(found.with(nothing, Some(curved))))
+    }
+
+    fn regress_on_blocks(
+        &self,
+        blocks: &[Block],
+        at: usize,
+        fold_of: &[usize],
+    ) -> Result<OnBlocks> {
+        let (view, rows) = (&self.data()?[at], self.samples.len());
+        let turned: Vec<Mat<f64>> = (blocks.iter())
+            .map(|block| match &block.turn {
+                Some(turn) => times_small(block.columns.as_ref(), turn.as_ref()),
+                None => block.columns.clone(),
             })
             .collect();
         let x = side_by_side(&turned, rows);
@@ -51,9 +110,9 @@ impl Fit {
         // columns that are turned count as much as they vary, all others alike
         let mut units = vec![1.0; x.ncols()];
         let mut first = 0;
-        for (part, turn) in turned.iter().zip(&turns) {
+        for (part, block) in turned.iter().zip(blocks) {
             for d in first..first + part.ncols() {
-                if turn.is_some() {
+                if block.turn.is_some() {
                     units[d] = design.sds()[d];
                     x.col_as_slice_mut(d)
                         .iter_mut()
@@ -63,7 +122,7 @@ impl Fit {
             first += part.ncols();
         }
         let mut tuning = Tuning::new(fold_of.to_vec());
-        if turns.iter().any(Option::is_some) {
+        if blocks.iter().any(|block| block.turn.is_some()) {
             // there are as many columns as samples
             tuning.penalties.extend(WEAK);
         }
@@ -89,31 +148,29 @@ impl Fit {
         // nothing is known of a target that nobody has
         let number = |x: f64| if x.is_finite() { x } else { 0.0 };
         let beta = fit.coefficients();
-        let mut of_view: Vec<Option<Source>> = vec![None; data.len()];
+        let mut of_block = Vec::new();
         let mut first = 0;
-        for ((&v, part), turn) in sources.iter().zip(&parts).zip(&turns) {
-            let place = |d: usize| first + d;
-            let count = turn.as_ref().map_or(part.ncols(), Mat::ncols);
+        for (block, part) in blocks.iter().zip(&turned) {
+            let (start, count) = (first, part.ncols());
             let own = Mat::from_fn(count, beta.ncols(), |d, c| {
-                number(beta[(1 + place(d), c)] * units[place(d)] / design.sds()[place(d)])
+                let d = start + d;
+                number(beta[(1 + d, c)] * units[d] / design.sds()[d])
             });
-            let (coefficients, means) = match turn {
-                Some(turn) => (times_small(turn.as_ref(), own.as_ref()), known_means(part)),
-                None => (own, (0..count).map(|d| design.means()[place(d)]).collect()),
-            };
-            of_view[v] = Some(Source {
-                coefficients,
-                means,
-                domain: self.domain(v),
+            of_block.push(match &block.turn {
+                Some(turn) => (
+                    times_small(turn.as_ref(), own.as_ref()),
+                    known_means(&block.columns),
+                ),
+                None => (own, design.means()[start..start + count].to_vec()),
             });
             first += count;
         }
-        let found = Regressed {
-            of_view,
+        Ok(OnBlocks {
+            of_block,
             intercept: (0..beta.ncols()).map(|c| number(beta[(0, c)])).collect(),
             noise,
-        };
-        Ok(One { found, held })
+            held,
+        })
     }
 
     /// What the columns of a kernel are multiplied by ([`kernel_turn`]), in the unit in which all together vary as
@@ -152,6 +209,22 @@ impl Fit {
         let all = mean(sums.iter().sum(), counts.iter().sum());
         let of = |(s, c): (&f64, &f64)| if each { mean(*s, *c) } else { all };
         Ok(sums.iter().zip(&counts).map(of).collect())
+    }
+}
+
+impl OnBlocks {
+    /// As a regression on these.
+    fn with(self, of_view: Vec<Option<Source>>, curved: Option<Curved>) -> One {
+        let found = Regressed {
+            of_view,
+            curved,
+            intercept: self.intercept,
+            noise: self.noise,
+        };
+        One {
+            found,
+            held: self.held,
+        }
     }
 }
 

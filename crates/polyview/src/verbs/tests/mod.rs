@@ -9,6 +9,7 @@ mod compare;
 mod count_notes;
 mod counts;
 mod cross_validate;
+mod curved;
 mod discriminative;
 mod endings;
 mod explain;

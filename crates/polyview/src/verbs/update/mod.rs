@@ -309,7 +309,7 @@ impl Fit {
                     ..spec.clone()
                 };
                 // what stands beside the joint fit stays as it is
-                let mixed = |v: &&ViewInfo| v.choices.settle == Some(Settle::Mixture);
+                let mixed = |v: &&ViewInfo| v.choices.settle.is_some_and(Settle::is_mixture);
                 for info in self.views.iter().filter(mixed) {
                     spec = spec.with_settled(&info.name, Settle::Not);
                 }

@@ -1,0 +1,260 @@
+//! Regressions on similarities to training samples, where features act otherwise than in proportion.
+
+use polyview_core::{NumericError, State, StateReader, Table, View};
+use polyview_kernels::{
+    Comparison, Family, Kernel, KernelChoice, KernelMap, Width, median_of_view,
+};
+use polyview_linalg::{Mat, MatRef, times_small};
+use polyview_random::StreamKey;
+
+use super::cross_validate::{columns, side_by_side};
+use crate::error::{ErrorKind, Result};
+use crate::fit::Fit;
+use crate::fit::short_fits::{SAMPLES, some_of};
+use crate::fit::widths::{of_width, standardised};
+
+/// Most training samples that others are compared with.
+const POINTS: usize = 1000;
+/// Most numbers that are kept of these.
+const NUMBERS: usize = 1 << 20;
+/// Widths that are tried, as multiples of the median distance of samples, and one of which a kernel has hardly any curve.
+const WIDTHS: [f64; 8] = [0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.41, 2.0];
+const STRAIGHT: f64 = 8.0;
+/// Streams of the draw of the points, and of the samples that widths are compared in.
+const DRAWN: u32 = 0x6376_7074;
+const COMPARED: u32 = 0x6376_7764;
+
+/// What features of several views are multiplied by once they are similarities to points: RBF, centred.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curved {
+    /// The views, by their places in the fit, and the domain of each.
+    views: Vec<usize>,
+    /// Of the columns of these side by side, over the training samples.
+    means: Vec<f64>,
+    sds: Vec<f64>,
+    map: KernelMap,
+    /// Points × predictors of the target.
+    pub(super) coefficients: Mat<f64>,
+    /// Means of the similarities to each point over the training samples.
+    pub(super) centres: Vec<f64>,
+}
+
+/// A kernel of features that predicts a target, and what it says of the training samples.
+pub(super) struct Similar {
+    pub(super) curved: Curved,
+    /// Samples × points.
+    pub(super) columns: Mat<f64>,
+}
+
+impl Curved {
+    pub(super) fn save(&self, fit: &Fit, at: &str, state: &mut State) {
+        let mut is_source = vec![0.0; fit.views().len()];
+        for v in &self.views {
+            is_source[*v] = 1.0;
+        }
+        state.put_vec(&format!("{at}views"), &is_source);
+        state.put_vec(&format!("{at}means"), &self.means);
+        state.put_vec(&format!("{at}sds"), &self.sds);
+        state.put_vec(&format!("{at}centres"), &self.centres);
+        if let Kernel::Rbf { gamma } = self.map.kernel() {
+            state.put_vec(&format!("{at}gamma"), &[gamma]);
+        }
+        state.put_mat(&format!("{at}points"), self.map.points());
+        state.put_mat(&format!("{at}coefficients"), self.coefficients.as_ref());
+    }
+    /// What a file has of it, if anything.
+    pub(super) fn load(at: &str, state: &StateReader<'_>) -> Result<Option<Self>> {
+        if !state.has(&format!("{at}views")) {
+            return Ok(None);
+        }
+        let is_source = state.vec(&format!("{at}views"))?;
+        let gamma = state.scalar(&format!("{at}gamma"))?;
+        let points = state.mat(&format!("{at}points"))?;
+        let map = KernelMap::to_points(gamma, points).map_err(wrong)?;
+        let name = format!("{at}coefficients");
+        let coefficients = state.mat(&name)?;
+        if coefficients.nrows() != map.references().len() {
+            return Err(NumericError::BadState { name }.into());
+        }
+        let of = |what: &str, count: usize| state.vec_of(&format!("{at}{what}"), count);
+        Ok(Some(Self {
+            views: (0..is_source.len())
+                .filter(|v| is_source[*v] > 0.0)
+                .collect(),
+            means: of("means", map.features().len())?,
+            sds: of("sds", map.features().len())?,
+            centres: of("centres", map.references().len())?,
+            coefficients,
+            map,
+        }))
+    }
+    /// Forgets all predictors but these; whether any is left.
+    pub(super) fn keep(&mut self, is_kept: impl Fn(usize) -> bool) -> bool {
+        let mut any = false;
+        for c in 0..self.coefficients.ncols() {
+            if is_kept(c) {
+                any = true;
+            } else {
+                self.coefficients.col_as_slice_mut(c).fill(0.0);
+            }
+        }
+        any
+    }
+    /// How many predictors go by it.
+    pub(super) fn predictors(&self) -> usize {
+        let goes = |c: &usize| self.coefficients.col_as_slice(*c).iter().any(|b| *b != 0.0);
+        (0..self.coefficients.ncols()).filter(goes).count()
+    }
+    /// How many training samples others are compared with.
+    pub(super) fn points(&self) -> usize {
+        self.map.references().len()
+    }
+    /// How many columns its views have.
+    pub(super) fn features(&self) -> usize {
+        self.means.len()
+    }
+    /// Whether it is of this view.
+    pub(super) fn is_of(&self, view: usize) -> bool {
+        self.views.contains(&view)
+    }
+    /// What it adds to the linear predictors of so many samples; nothing where one of its views is not there.
+    pub(super) fn add_to(
+        &self,
+        fit: &Fit,
+        views: &[Option<View>],
+        out: &mut Mat<f64>,
+    ) -> Result<()> {
+        let parts: Option<Vec<Mat<f64>>> = (self.views.iter())
+            .map(|&v| Some(columns(views.get(v)?.as_ref()?, fit.domain(v))))
+            .collect();
+        let Some(parts) = parts else {
+            return Ok(());
+        };
+        let x = side_by_side(&parts, out.nrows());
+        let mut similar = self.similarities(x.as_ref())?;
+        for (r, centre) in self.centres.iter().enumerate() {
+            similar
+                .col_as_slice_mut(r)
+                .iter_mut()
+                .for_each(|x| *x -= centre);
+        }
+        *out += times_small(similar.as_ref(), self.coefficients.as_ref());
+        Ok(())
+    }
+    /// Similarities of samples of these columns to the points.
+    fn similarities(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let scaled = scaled(x, &self.means, &self.sds);
+        let found = self.map.apply(&table(scaled, self.map.features().to_vec()));
+        Ok(found.map_err(wrong)?.values)
+    }
+}
+
+/// In units of the training samples; what is missing is at the mean.
+fn scaled(x: MatRef<'_, f64>, means: &[f64], sds: &[f64]) -> Mat<f64> {
+    Mat::from_fn(x.nrows(), x.ncols(), |n, d| {
+        let value = (x[(n, d)] - means[d]) / sds[d];
+        if value.is_finite() { value } else { 0.0 }
+    })
+}
+
+fn wrong(source: polyview_kernels::KernelError) -> ErrorKind {
+    ErrorKind::Kernel {
+        view: "features".to_owned(),
+        source,
+    }
+}
+
+fn table(values: Mat<f64>, features: Vec<String>) -> Table {
+    Table {
+        name: "features".to_owned(),
+        samples: (1..=values.nrows()).map(|n| n.to_string()).collect(),
+        features,
+        levels: Vec::new(),
+        values,
+    }
+}
+
+impl Fit {
+    /// A kernel of the features of these views by which kernel ridge regression predicts view `at` better than in proportion to
+    /// them, if there is one: RBF of one width for all features of the view.
+    pub(super) fn similar(&self, sources: &[usize], at: usize) -> Result<Option<Similar>> {
+        let data = self.data()?;
+        let rows = self.samples.len();
+        let parts: Vec<Mat<f64>> = (sources.iter())
+            .map(|&v| columns(&data[v], self.domain(v)))
+            .collect();
+        let x = side_by_side(&parts, rows);
+        let design = polyview_baselines::Design::learn(x.as_ref())?;
+        let x = scaled(x.as_ref(), design.means(), design.sds());
+        let target = &data[at];
+        let known: Vec<u32> = (0..rows as u32)
+            .filter(|n| target.mask().count_sample(*n as usize, target.n_features()) > 0)
+            .collect();
+        let most = POINTS.min(NUMBERS / x.ncols().max(1));
+        if most < POINTS.min(known.len()) / 2 {
+            return Ok(None);
+        }
+        let key = StreamKey::new(self.run_options().seed);
+        let Some(gamma) = self.bend(&x, at, &known, key)? else {
+            return Ok(None);
+        };
+        let chosen = some_of(known, &self.samples, most, key.block(DRAWN));
+        let points = Mat::from_fn(x.ncols(), chosen.len(), |d, r| x[(chosen[r] as usize, d)]);
+        let map = KernelMap::to_points(gamma, points).map_err(wrong)?;
+        let curved = Curved {
+            views: sources.to_vec(),
+            means: design.means().to_vec(),
+            sds: design.sds().to_vec(),
+            coefficients: Mat::zeros(chosen.len(), 0),
+            centres: Vec::new(),
+            map,
+        };
+        let found = curved.map.apply(&table(x, curved.map.features().to_vec()));
+        let columns = found.map_err(wrong)?.values;
+        Ok(Some(Similar { curved, columns }))
+    }
+    /// γ of the kernel by which most is predicted beyond what one predicts that does not bend, if there is any.
+    fn bend(&self, x: &Mat<f64>, at: usize, known: &[u32], key: StreamKey) -> Result<Option<f64>> {
+        let rows = some_of(known.to_vec(), &self.samples, SAMPLES, key.block(COMPARED));
+        let of_rows =
+            |m: &Mat<f64>| Mat::from_fn(rows.len(), m.ncols(), |n, d| m[(rows[n] as usize, d)]);
+        let y = standardised(&of_rows(&columns(&self.data()?[at], self.domain(at))));
+        let y = Mat::from_fn(rows.len(), y.len(), |n, c| y[c][n]);
+        let mut own = table(of_rows(x), (1..=x.ncols()).map(|d| d.to_string()).collect());
+        own.samples = rows
+            .iter()
+            .map(|n| self.samples[*n as usize].clone())
+            .collect();
+        let median = KernelChoice {
+            raw: true,
+            ..KernelChoice::from(Family::Rbf {
+                width: Width::Median,
+            })
+        };
+        let seed = self.run_options().seed;
+        // features that do not vary, and too few samples, have none
+        let Ok(Some(distance)) = median_of_view(&own, &median, seed) else {
+            return Ok(None);
+        };
+        let kernel = of_width(median, distance);
+        let Ok(comparison) = Comparison::new(own, &kernel, y.as_ref(), seed) else {
+            return Ok(None);
+        };
+        let shares = |times: f64| (comparison.shares_of_width(times * distance)).map_err(wrong);
+        let straight = shares(STRAIGHT)?;
+        // what is in proportion to the features has no say in how the others bend
+        let gain = |own: &[f64]| -> f64 {
+            let each = own.iter().zip(&straight);
+            each.map(|(own, straight)| (own - straight).max(0.0)).sum()
+        };
+        let (mut best, mut most) = (None, 0.0);
+        for times in WIDTHS {
+            let gain = gain(&shares(times)?);
+            if gain > most {
+                let width = times * distance;
+                (best, most) = (Some(0.5 / (width * width)), gain);
+            }
+        }
+        Ok(best)
+    }
+}

@@ -1,0 +1,176 @@
+//! Targets that features act on otherwise than in proportion go by similarities (docs/decisions/0094-regressions-that-bend.md).
+
+use polyview_core::{Dataset, DatasetBuilder, State, Table, View};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal};
+
+use crate::verbs::Prediction;
+use crate::verbs::align::Aligned;
+use crate::verbs::curved::Curved;
+use crate::{Fit, Settle, UnknownClass, models};
+
+const N: usize = 160;
+
+/// Two views of two and of three features, and two targets: the first is in proportion to features of both, the second bends.
+fn tables(seed: u64) -> [Table; 3] {
+    let mut rng = StreamKey::new(seed).rng();
+    let mut normal = |columns: usize| Mat::from_fn(N, columns, |_, _| standard_normal(&mut rng));
+    let (a, b, noise) = (normal(2), normal(3), normal(2));
+    let y = Mat::from_fn(N, 2, |n, d| {
+        let value = match d {
+            0 => a[(n, 0)] - 0.7 * b[(n, 1)] + 0.4 * b[(n, 2)],
+            _ => 2.0 * (2.0 * a[(n, 0)]).sin() + b[(n, 0)].powi(2),
+        };
+        value + 0.3 * noise[(n, d)]
+    });
+    let table = |name: &str, values: Mat<f64>| Table {
+        name: name.into(),
+        samples: (0..N).map(|n| format!("s{n:03}")).collect(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        levels: Vec::new(),
+        values,
+    };
+    [table("a", a), table("b", b), table("y", y)]
+}
+
+fn data(tables: &[Table]) -> Dataset {
+    let tables = tables.iter().cloned();
+    let built = tables
+        .fold(Dataset::builder(), DatasetBuilder::view)
+        .build();
+    built.expect("data")
+}
+
+fn fitted(tables: &[Table], how: Settle) -> Fit {
+    let mut spec = models::bibfa(2).with_settled("y", how);
+    spec.vb.max_sweeps = 60;
+    crate::fit(data(tables), spec).expect("a fit")
+}
+
+/// Which predictors go by similarities.
+fn curved(fit: &Fit) -> Vec<bool> {
+    let found = fit.regressed(2).unwrap().expect("a regression");
+    let own = |c: usize| {
+        let curved = found.curved.as_ref();
+        curved.is_some_and(|own| own.coefficients.col_as_slice(c).iter().any(|b| *b != 0.0))
+    };
+    (0..found.intercept.len()).map(own).collect()
+}
+
+fn predicted(fit: &Fit, tables: &[Table]) -> Prediction {
+    let new = data(&tables[..2]);
+    fit.predict(&new, "y").expect("predictions")
+}
+
+/// Share of the squares of a target about its mean that predictions leave.
+fn left(tables: &[Table], found: &Prediction, d: usize) -> f64 {
+    let y = tables[2].values.col_as_slice(d);
+    let mean = y.iter().sum::<f64>() / N as f64;
+    let all: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
+    let off = (0..N).map(|n| (y[n] - found.mean[(n, d)]).powi(2));
+    off.sum::<f64>() / all
+}
+
+#[test]
+fn what_bends_goes_by_similarities_and_what_does_not_does_not() {
+    let [train, new] = [1, 2].map(tables);
+    let fit = fitted(&train, Settle::Mixture);
+    assert_eq!(curved(&fit), [false, true]);
+    let found = predicted(&fit, &new);
+    let said = format!("{:?}", fit.record().journal);
+    assert!(
+        said.contains("1 of 2 regressions go by similarities to 160 training samples"),
+        "{said}"
+    );
+    // the noise is .09 of variances of about 1.65 and 3.9
+    let left_over = [0, 1].map(|d| left(&new, &found, d));
+    assert!(left_over[0] < 0.09 && left_over[1] < 0.25, "{left_over:?}");
+    let linear = fitted(&train, Settle::LinearMixture);
+    assert_eq!(curved(&linear), [false, false]);
+    assert_eq!(
+        linear.views()[2].choices.settle,
+        Some(Settle::LinearMixture)
+    );
+    let straight = left(&new, &predicted(&linear, &new), 1);
+    assert!(straight > 2.0 * left_over[1], "{straight} {left_over:?}");
+    // the file has all of it
+    let again = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+    assert_eq!(again.regressed(2).unwrap(), fit.regressed(2).unwrap());
+    let other = predicted(&again, &new);
+    assert_eq!(other.mean, found.mean);
+}
+
+/// A sample that lacks a view is predicted by the joint fit, one that lacks cells as if these were at their means.
+#[test]
+fn holes_are_at_the_mean_and_absent_views_leave_the_joint_fit() {
+    let [train, mut new] = [1, 2].map(tables);
+    let fit = fitted(&train, Settle::Mixture);
+    let mean = train[1].values.col_as_slice(2).iter().sum::<f64>() / N as f64;
+    let mut filled = new.clone();
+    new[1].values[(0, 2)] = f64::NAN;
+    filled[1].values[(0, 2)] = mean;
+    let [with_hole, with_mean] = [&new, &filled].map(|t| views(&fit, t));
+    let found = fit.regressed(2).unwrap().unwrap();
+    let of = |views: &[Option<View>]| found.scores(&fit, views, N).unwrap();
+    let (a, b) = (of(&with_hole), of(&with_mean));
+    for c in 0..2 {
+        assert!((a[(0, c)] - b[(0, c)]).abs() < 1e-12, "{c}");
+    }
+    let mut without = with_mean;
+    without[1] = None;
+    assert_eq!(found.knows(&without, N), vec![false; N]);
+    assert!(of(&without)[(3, 1)].is_finite());
+}
+
+/// The views as predictions see them.
+fn views(fit: &Fit, tables: &[Table]) -> Vec<Option<View>> {
+    let aligned = Aligned::new(fit, &data(&tables[..2]), Some(2), UnknownClass::default());
+    aligned.expect("views").views
+}
+
+/// A file whose parts do not fit together is refused.
+#[test]
+fn damaged_files_are_refused() {
+    let train = tables(1);
+    let fit = fitted(&train, Settle::Mixture);
+    let found = fit.regressed(2).unwrap().unwrap();
+    let curved = found.curved.expect("similarities");
+    let state = |change: &dyn Fn(&mut State)| {
+        let mut state = State::new();
+        curved.save(&fit, "", &mut state);
+        change(&mut state);
+        Curved::load("", &state.reader()).map(|_| ())
+    };
+    assert!(state(&|_| ()).is_ok());
+    assert!(state(&|s| s.put_vec("gamma", &[-1.0])).is_err());
+    assert!(state(&|s| s.put_vec("sds", &[1.0])).is_err());
+    assert!(state(&|s| s.put_mat("coefficients", Mat::<f64>::zeros(3, 2).as_ref())).is_err());
+}
+
+#[test]
+fn labels_that_bend_go_by_similarities() {
+    let [a, b, mut y] = tables(3);
+    y.values = Mat::from_fn(N, 1, |n, _| {
+        f64::from(u8::from(
+            a.values[(n, 0)].powi(2) + b.values[(n, 0)].powi(2) > 1.4,
+        ))
+    });
+    y.features.truncate(1);
+    let all = [a, b, y];
+    let mut spec = models::sshiba(2)
+        .with_likelihood("y", "bernoulli")
+        .with_settled("y", Settle::Mixture);
+    spec.vb.max_sweeps = 60;
+    let fit = crate::fit(data(&all), spec).expect("a fit");
+    assert_eq!(curved(&fit), [true]);
+    // a ring, of which lines know nothing
+    let new = tables(4);
+    let found = predicted(&fit, &new);
+    let right = (0..N)
+        .filter(|&n| {
+            let inside = new[0].values[(n, 0)].powi(2) + new[1].values[(n, 0)].powi(2) > 1.4;
+            inside == (found.mean[(n, 0)] > 0.5)
+        })
+        .count();
+    assert!(right * 10 > N * 8, "{right} of {N}");
+}
