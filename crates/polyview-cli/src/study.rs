@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview::{Likelihood, ModelSpec, Offset};
-use polyview_core::Join;
+use polyview_core::{Join, counted};
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
 
@@ -284,12 +284,14 @@ impl Study {
         self.model.factors = most;
         if self.told.factors {
             return Some(format!(
-                "note: {most} factors, the most that these data carry ({before} were asked for)"
+                "note: {}, the most that these data carry ({before} were asked for)",
+                counted(most, "factor")
             ));
         }
         self.decided("factors".to_owned());
         Some(format!(
-            "note: {most} factors, the most that these data carry (the default is {before})"
+            "note: {}, the most that these data carry (the default is {before})",
+            counted(most, "factor")
         ))
     }
 

@@ -51,6 +51,7 @@ mod ledger;
 mod model;
 mod schedule;
 mod species;
+mod words;
 
 pub use dataset::{
     BlockSource, Centring, ClassPlaces, Dataset, DatasetBuilder, DenseValues, FeatureScaling,
@@ -81,3 +82,4 @@ pub use species::{
     ParameterUncertainty, Posterior, PriorContext, PriorSpecies, RowRole, RowsOf, Setting,
     TermContext, Way,
 };
+pub use words::counted;

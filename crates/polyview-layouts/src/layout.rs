@@ -104,9 +104,14 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
 
     let (mut training, alone) = training_rows(&subjects, plan, last, &all);
     if alone > 0 {
+        let (have, are) = match alone {
+            1 => ("has", "it is no row"),
+            _ => ("have", "they are no rows"),
+        };
         remarks.push(format!(
-            "{alone} visits with a target have nothing known at the {} visits before: they are no rows",
-            plan.window
+            "{} with a target {have} nothing known at the {} before: {are}",
+            visits(alone),
+            visits(plan.window)
         ));
     }
     if training.is_empty() {
@@ -129,9 +134,9 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         && let Some(time) = plan.predict_at
     {
         remarks.push(format!(
-            "there are no new samples: nobody has a visit known at the {} visits of the window before {} that training may see, up to {}; \
+            "there are no new samples: nobody has a visit known at the {} of the window before {} that training may see, up to {}; \
              give an earlier time of new samples, a larger window, or a later end of training",
-            plan.window,
+            visits(plan.window),
             said(time),
             said(plan.last())
         ));
@@ -339,6 +344,11 @@ fn subjects(
 fn known(columns: &[Columns], row: usize) -> bool {
     let mut all = columns.iter().flat_map(|c| &c.cells);
     all.any(|cells| cells[row].is_some())
+}
+
+/// So many visits.
+fn visits(n: usize) -> String {
+    format!("{n} visit{}", if n == 1 { "" } else { "s" })
 }
 
 /// Whether anything is known at a visit of the window before a place, none later than `last`.

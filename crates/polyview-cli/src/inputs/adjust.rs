@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use polyview::Offset;
-use polyview_core::{Dataset, DatasetBuilder, Metadata, MetadataValues};
+use polyview_core::{Dataset, DatasetBuilder, Metadata, MetadataValues, counted};
 use polyview_io::ReadOptions;
 
 use super::about::{Column, about_samples, no_column};
@@ -78,10 +78,10 @@ impl Adjusted<'_> {
             let columns = about_samples(cli, path, format)?;
             let [(ids, column)] = &columns[..] else {
                 return Err(Failure::Usage(format!(
-                    "--offset {view}={}: the table has {} columns beside the IDs; it should have one, of \
+                    "--offset {view}={}: the table has {} beside the IDs; it should have one, of \
                      numbers",
                     path.display(),
-                    columns.len()
+                    counted(columns.len(), "column")
                 )));
             };
             if !matches!(column.values, MetadataValues::Numbers(_)) {

@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 
 use crate::failure::{Failure, Outcome};
 
-pub use number::{count, counted, nats, number, percent, rounded, share, significant};
+pub use polyview_core::counted;
+
+pub use number::{count, nats, number, percent, rounded, share, significant};
 
 /// Columns of a line where nothing says how wide the reader's is.
 const WIDTH: usize = 100;

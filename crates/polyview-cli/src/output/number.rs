@@ -12,16 +12,6 @@ const LARGEST: f64 = 1e9;
 /// What stands for a number that there is not.
 const NONE: &str = "-";
 
-/// A number with a noun in the right form: `1 sample`, `2 samples`.
-pub fn counted(n: usize, noun: &str) -> String {
-    let ending = match n {
-        1 => "",
-        _ if noun.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{n} {noun}{ending}")
-}
-
 /// A number with `digits` significant digits and no fewer before the point,
 /// with an exponent where zeros would be many.
 pub fn significant(x: f64, digits: usize) -> String {

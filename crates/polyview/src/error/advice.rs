@@ -35,6 +35,9 @@ impl ErrorKind {
                     .to_owned()
             }
             Self::NoFactors => "ask for at least one factor".to_owned(),
+            Self::TooManyFolds { what, of: 2, .. } => {
+                format!("ask for 2 folds, as many as there are {what}")
+            }
             Self::TooManyFolds { what, of, .. } if *of > 1 => {
                 format!("ask for 2 to {of} folds, as many as there are {what}")
             }

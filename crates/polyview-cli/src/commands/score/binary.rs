@@ -11,7 +11,7 @@ use super::{
 };
 use crate::args::{Cli, ScoreArgs};
 use crate::failure::{Failure, Outcome};
-use crate::output::{line, number, prose, table};
+use crate::output::{counted, line, number, prose, table};
 use crate::remarks::say;
 
 /// The scores of one label, or of all of them.
@@ -118,9 +118,9 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         }));
     }
     prose(format!(
-        "{} samples, {} labels; TP and FN: ones taken for 1 and 0, FP and TN: zeros, cut at 1/2",
-        c.samples.len(),
-        c.columns.len()
+        "{}, {}; TP and FN: ones taken for 1 and 0, FP and TN: zeros, cut at 1/2",
+        counted(c.samples.len(), "sample"),
+        counted(c.columns.len(), "label")
     ))?;
     if let Some(word) = &positive {
         line(format!("a one stands for '{word}'"))?;

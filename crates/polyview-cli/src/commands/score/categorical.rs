@@ -21,7 +21,7 @@ use super::{
 use crate::args::{Cli, ScoreArgs};
 use crate::commands::columns::CHOSEN;
 use crate::failure::{Failure, Outcome};
-use crate::output::{line, number, table};
+use crate::output::{counted, line, number, table};
 
 /// Matched truths and predictions.
 struct Cells {
@@ -262,7 +262,11 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     }
     let of = c.classes.len();
     let scored = c.samples.len() - confusion.left_out;
-    line(format!("{scored} samples with a true class, {of} classes"))?;
+    line(format!(
+        "{} with a true class, {}",
+        counted(scored, "sample"),
+        counted(of, "class")
+    ))?;
     let balanced = confusion.balanced_accuracy();
     let mut rows = vec![
         ("share right", number(confusion.accuracy())),

@@ -10,7 +10,7 @@ use super::real::{INTERVALS, of_all, of_column, scored};
 use super::{average, average_text, figures, print_json, undefined};
 use crate::args::{Cli, ScoreArgs};
 use crate::failure::{Failure, Outcome};
-use crate::output::{line, number, table};
+use crate::output::{counted, line, number, table};
 
 /// What deviances and log densities are of.
 #[derive(Clone, Copy, PartialEq)]
@@ -177,9 +177,9 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
 fn show(c: &Cells, found: &CountTable, ranges: Option<&IntervalTable>, law: Law) -> Outcome<()> {
     let (scores, all) = (&found.columns, found.all);
     line(format!(
-        "{} samples, {} columns",
-        c.samples.len(),
-        c.columns.len()
+        "{}, {}",
+        counted(c.samples.len(), "sample"),
+        counted(c.columns.len(), "column")
     ))?;
     let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
     let density = format!("log density ({}), mean over values", law.name());

@@ -10,7 +10,7 @@ use super::{figures, print_json};
 use crate::args::{Cli, ScoreArgs};
 use crate::commands::columns::LEVEL;
 use crate::failure::{Failure, Outcome};
-use crate::output::{line, number, table};
+use crate::output::{counted, line, number, table};
 
 /// A feature: the true levels of the samples, and their probabilities.
 struct Feature {
@@ -138,7 +138,11 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "absolute_error": error, "ranked_probability": ranked, "log_loss": loss,
         }));
     }
-    line(format!("{samples} samples, {} columns", features.len()))?;
+    line(format!(
+        "{}, {}",
+        counted(samples, "sample"),
+        counted(features.len(), "column")
+    ))?;
     figures(&[
         (
             "levels off, mean over values",

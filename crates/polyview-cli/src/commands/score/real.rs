@@ -13,7 +13,7 @@ use super::{figures, print_json, undefined};
 use crate::args::{Cli, ScoreArgs};
 use crate::detection::given;
 use crate::failure::{Failure, Outcome};
-use crate::output::{line, number, prose, table};
+use crate::output::{counted, line, number, prose, table};
 
 /// What the table of columns says of the intervals.
 pub(super) const INTERVALS: [&str; 2] = ["inside", "mean width"];
@@ -162,9 +162,9 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         }));
     }
     line(format!(
-        "{} samples, {} columns",
-        c.samples.len(),
-        c.columns.len()
+        "{}, {}",
+        counted(c.samples.len(), "sample"),
+        counted(c.columns.len(), "column")
     ))?;
     let mut all = vec![
         ("R2, all values", number(found.all.r2)),

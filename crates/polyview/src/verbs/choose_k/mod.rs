@@ -6,7 +6,7 @@ mod recommend;
 
 use std::sync::Arc;
 
-use polyview_core::{Dataset, Journal, Level, ParameterUncertainty, View};
+use polyview_core::{Dataset, Journal, Level, ParameterUncertainty, View, counted};
 use polyview_infer::alignment::stability;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -371,7 +371,8 @@ fn fit_candidates(candidates: &mut Vec<usize>, most: usize) -> Option<String> {
         candidates.push(most);
     }
     Some(format!(
-        "{most} factors, the most that these data carry, in place of {}",
+        "{}, the most that these data carry, in place of {}",
+        counted(most, "factor"),
         large.join(", ")
     ))
 }
