@@ -29,8 +29,8 @@ pub struct ExportArgs {
     /// Intercepts of a view, features × what fitted values are made of besides factors and
     /// weights: intercepts (of each group that has its own), centre and scale of
     /// the feature, standard deviation of the noise in working units, sizes of counts (of pln
-    /// r = 1/(exp(v) - 1), v the variance of log rates), and cut points between ordered
-    /// levels (cut point 1|2, 2|3, ..., of each group that has its own). Predictors in these are
+    /// r = 1/(exp(v) - 1), v the variance of log rates), shapes of gamma (variance =
+    /// mean^2 / shape), and cut points between ordered levels (cut point 1|2, 2|3, ..., of each group that has its own). Predictors in these are
     /// intercept + factors · weights; values of real views centre + scale · predictor, of times
     /// (survival) their logarithms; a level is seen where predictor and noise of unit variance
     /// (of ordinal-midpoint of the noise told, given that it is within -L/2 and L/2 of L levels)

@@ -61,6 +61,9 @@ fn intercepts(fit: &Fit, view: &str) -> polyview::Result<Table> {
     if let Some(sizes) = &found.sizes {
         put("size", sizes);
     }
+    if let Some(shapes) = &found.shapes {
+        put("shape", shapes);
+    }
     for (g, points) in found.cut_points.iter().enumerate() {
         for l in 0..points.ncols() {
             let name = format!("cut point {}|{}", l + 1, l + 2);

@@ -11,7 +11,7 @@ use super::explained::{
     explained_by_group, shares, variance_table,
 };
 use super::kernel::load_model;
-use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
+use super::sparsity::{effective, included, inclusions, shapes, shrinkage, sizes};
 use super::trust;
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Outcome;
@@ -207,6 +207,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     inclusions(&fit)?;
     shrinkage(&fit)?;
     sizes(&fit)?;
+    shapes(&fit)?;
     if let Some(explained) = explained {
         line("")?;
         prose(format!(
@@ -347,6 +348,9 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
     let sizes = (fit.views().iter())
         .map(|v| Ok(fit.sizes(&v.name)?.as_ref().map(columns)))
         .collect::<Outcome<Vec<Option<Vec<Vec<f64>>>>>>()?;
+    let shapes = (fit.views().iter())
+        .map(|v| Ok(fit.shapes(&v.name)?.as_ref().map(columns)))
+        .collect::<Outcome<Vec<Option<Vec<Vec<f64>>>>>>()?;
     Ok(serde_json::json!({
         "spec": choices(fit),
         "samples": fit.samples(),
@@ -374,6 +378,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
             "included": included[i],
             "effective_features": effective[i],
             "sizes": sizes[i],
+            "shapes": shapes[i],
             "explained": explained.as_ref().map(|e| shares(e, i)),
         })).collect::<Vec<_>>(),
         "activity": reach_json(fit, explained.as_ref())?,

@@ -1,6 +1,7 @@
 //! Which weights are not zero, and how counts spread: parts of `inspect`.
 
 use polyview::{Finding, Fit, ViewInfo};
+use polyview_linalg::Mat;
 
 use crate::failure::Outcome;
 use crate::output::{line, number, prose, table};
@@ -72,9 +73,25 @@ pub fn shrinkage(fit: &Fit) -> Outcome<()> {
 
 /// The sizes of negative binomial counts.
 pub fn sizes(fit: &Fit) -> Outcome<()> {
+    let what = "sizes of the counts of a feature (variance = mean + mean^2 / size)";
+    spread(fit, what, Fit::sizes)
+}
+
+/// The shapes of gamma numbers.
+pub fn shapes(fit: &Fit) -> Outcome<()> {
+    let what = "shapes of the numbers of a feature (variance = mean^2 / shape)";
+    spread(fit, what, Fit::shapes)
+}
+
+/// The smallest, the middle and the largest of a number that the features of a view have.
+fn spread(
+    fit: &Fit,
+    what: &str,
+    of: impl Fn(&Fit, &str) -> polyview::Result<Option<Mat<f64>>>,
+) -> Outcome<()> {
     let mut rows = Vec::new();
     for v in fit.views() {
-        let Some(all) = fit.sizes(&v.name)? else {
+        let Some(all) = of(fit, &v.name)? else {
             continue;
         };
         for g in 0..all.ncols() {
@@ -95,7 +112,7 @@ pub fn sizes(fit: &Fit) -> Outcome<()> {
         return Ok(());
     }
     line("")?;
-    prose("sizes of the counts of a feature (variance = mean + mean^2 / size)")?;
+    prose(what)?;
     let header = ["view", "smallest", "middle", "largest"].map(str::to_owned);
     table(&header, &rows)
 }

@@ -34,7 +34,33 @@ fn numbers_above_0_go_through_the_verbs() {
                 "fit --model mofa --engine {engine} --view y=y.csv:gamma --view x=x.csv -k 2 --seed 1 --out m.pv --force"
             ),
         );
-        assert!(ok(f, "inspect m.pv").contains("gamma"));
+        let told = ok(f, "inspect m.pv");
+        assert!(
+            told.contains("gamma") && told.contains("variance = mean^2 / shape"),
+            "{told}"
+        );
+        let json: serde_json::Value =
+            serde_json::from_str(&ok(f, "inspect m.pv --json")).expect("JSON");
+        let shapes = json["views"][0]["shapes"][0].as_array().expect("shapes");
+        assert!(json["views"][1]["shapes"].is_null());
+        ok(f, "export m.pv --intercepts y=i.csv --force");
+        let table = get(f, "i.csv");
+        let mut lines = table.lines();
+        assert!(
+            lines.next().is_some_and(|l| l.ends_with(",shape")),
+            "{table}"
+        );
+        for (line, shape) in lines.zip(shapes) {
+            let own = line
+                .rsplit_once(',')
+                .and_then(|(_, c)| c.parse::<f64>().ok());
+            let (own, shape) = (own.expect("a shape"), shape.as_f64().expect("a shape"));
+            // over draws a mean, and a geometric mean
+            assert!(
+                own > 1.0 && (own / shape - 1.0).abs() < 0.5,
+                "{own} {shape}"
+            );
+        }
         ok(
             f,
             "impute m.pv --view y --out y.out.csv --lower low.csv --upper up.csv --force",

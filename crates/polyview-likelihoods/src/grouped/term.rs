@@ -229,6 +229,13 @@ impl ViewTerm for Grouped {
         };
         own.cut_points(None, column)
     }
+    fn law_shape(&self, group: Option<usize>, column: usize) -> Option<f64> {
+        let own = match (self.only(), group) {
+            (Some(only), _) => only,
+            (None, group) => self.inner.get(group?)?.as_ref(),
+        };
+        own.law_shape(None, column)
+    }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.inner.first()?.as_sizes()?;
         Some(self)

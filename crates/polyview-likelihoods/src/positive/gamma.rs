@@ -170,6 +170,9 @@ impl ScalarLikelihood for Gamma {
     fn columns_are_alike(&self) -> bool {
         false
     }
+    fn shape(&self, shape: f64) -> Option<f64> {
+        Some(shape)
+    }
     /// $1/a$: the variance over the squared mean.
     fn link_variance(&self, _column: usize, _level: f64, shape: f64) -> f64 {
         shape.recip()

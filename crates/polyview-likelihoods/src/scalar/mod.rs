@@ -254,6 +254,11 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
         let _ = parameter;
         None
     }
+    /// Shape a of numbers whose variance at a mean μ is $\mu^2/a$, where they have one.
+    fn shape(&self, parameter: f64) -> Option<f64> {
+        let _ = parameter;
+        None
+    }
     /// Predictive laws of a block of cells whose predictors have these means and variances,
     /// samples × columns, the first column being `first`; `parameters` are those of the
     /// columns, `exposure` as [`Block`](polyview_core::Block) has it.

@@ -312,6 +312,9 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
         let of_view = self.likelihood.view_parameters()?;
         of_view.cut_points(column).map(<[f64]>::to_vec)
     }
+    fn law_shape(&self, _group: Option<usize>, column: usize) -> Option<f64> {
+        self.likelihood.shape(self.parameter(column))
+    }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.likelihood.size(1.0).is_some().then_some(self)
     }

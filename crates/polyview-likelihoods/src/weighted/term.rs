@@ -117,6 +117,9 @@ impl ViewTerm for Weighted {
     fn cut_points(&self, group: Option<usize>, column: usize) -> Option<Vec<f64>> {
         self.inner.cut_points(group, column)
     }
+    fn law_shape(&self, group: Option<usize>, column: usize) -> Option<f64> {
+        self.inner.law_shape(group, column)
+    }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.inner.as_sizes()
     }

@@ -25,6 +25,9 @@ pub struct InterceptEstimates {
     /// of its law, whose variance is $\mu + \mu^2/r$, of Poisson log-normal counts that of the negative binomial of the same variance,
     /// $1/(e^{1/\tau} - 1)$; means over Gibbs draws. `None` of other likelihoods.
     pub sizes: Option<Mat<f64>>,
+    /// Shapes a of numbers above 0 (gamma), whose variance is $\mu^2/a$, rows of the weights × groups (one column where there
+    /// are none); means over Gibbs draws. `None` of other likelihoods.
+    pub shapes: Option<Mat<f64>>,
 }
 
 impl Fit {
@@ -48,6 +51,7 @@ impl Fit {
         let mut variance: Option<Mat<f64>> = None;
         let mut cut_points: Vec<Mat<f64>> = Vec::new();
         let mut sizes: Option<Mat<f64>> = None;
+        let mut shapes: Option<Mat<f64>> = None;
         self.each_part(at, |part| {
             let bias = &part.bias;
             let (rows, groups) = (bias.columns(), bias.per_column());
@@ -75,6 +79,13 @@ impl Fit {
                 for (g, d) in (0..groups).flat_map(|g| (0..rows).map(move |d| (g, d))) {
                     sum[(d, g)] += own.size(g, d) / count;
                 }
+            }
+            let groups = part.term.groups().map_or(1, RowGroups::count);
+            for (g, d) in (0..groups).flat_map(|g| (0..rows).map(move |d| (g, d))) {
+                let Some(own) = part.term.law_shape(Some(g), d) else {
+                    break;
+                };
+                shapes.get_or_insert_with(|| Mat::zeros(rows, groups))[(d, g)] += own / count;
             }
             let Some(noise) = part.term.as_noise() else {
                 // precisions of its own, one for each column
@@ -107,6 +118,7 @@ impl Fit {
             mean: mean.unwrap_or_else(|| Mat::zeros(0, 1)),
             cut_points,
             sizes,
+            shapes,
             noise: variance.map(|v| Mat::from_fn(v.nrows(), v.ncols(), |d, g| v[(d, g)].sqrt())),
         })
     }

@@ -37,7 +37,7 @@ pub(crate) mod widths;
 use std::borrow::Cow;
 
 use polyview_core::{
-    Event, Groups, Metadata, Rounding, RowGroups, RowMoments, State, StateReader, View,
+    Event, Groups, Metadata, Rounding, RowGroups, RowMoments, State, StateReader, View, ViewTerm,
 };
 use polyview_infer::ViewPart;
 use polyview_likelihoods::ParameterUncertainty;
@@ -289,19 +289,36 @@ impl Fit {
     /// # Errors
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn sizes(&self, view: &str) -> Result<Option<Mat<f64>>> {
+        self.of_features(view, |term, g, d| Some(term.as_sizes()?.size(g, d)))
+    }
+    /// Shapes a of the numbers of a view whose variance is a share of their squared mean (gamma), features × groups that have
+    /// shapes of their own (else one column): the variance of a number of mean μ is $\mu^2/a$. Over Gibbs draws the geometric
+    /// mean; `None` for every other likelihood.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
+    pub fn shapes(&self, view: &str) -> Result<Option<Mat<f64>>> {
+        self.of_features(view, |term, g, d| term.law_shape(Some(g), d))
+    }
+    /// Geometric means over the components of a number that each feature has in each group, if it has one.
+    fn of_features(
+        &self,
+        view: &str,
+        of: impl Fn(&dyn ViewTerm, usize, usize) -> Option<f64>,
+    ) -> Result<Option<Mat<f64>>> {
         let (at, info) = self.view(view)?;
         let mut out: Option<Mat<f64>> = None;
         for i in 0..self.components.len() {
             let component = self.component(i)?;
             let term = &component.views[at].term;
-            let Some(sizes) = term.as_sizes() else {
-                return Ok(None);
-            };
             let groups = term.groups().map_or(1, RowGroups::count);
             let logs = out.get_or_insert_with(|| Mat::zeros(info.features.len(), groups));
             for g in 0..logs.ncols() {
                 for (d, sum) in logs.col_as_slice_mut(g).iter_mut().enumerate() {
-                    *sum += sizes.size(g, d).ln() / self.components.len() as f64;
+                    let Some(own) = of(term.as_ref(), g, d) else {
+                        return Ok(None);
+                    };
+                    *sum += own.ln() / self.components.len() as f64;
                 }
             }
         }

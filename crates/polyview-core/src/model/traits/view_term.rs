@@ -171,6 +171,12 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = (group, column);
         None
     }
+    /// The shape of the law of a column whose variance is a share of its squared mean, $\mu^2/a$, where it has one; of a
+    /// group that has its own. `None` without a group where groups have their own.
+    fn law_shape(&self, group: Option<usize>, column: usize) -> Option<f64> {
+        let _ = (group, column);
+        None
+    }
     /// The sizes of its columns, where they have any.
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         None
