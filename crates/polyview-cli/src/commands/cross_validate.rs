@@ -1,7 +1,7 @@
 //! `polyview cross-validate`.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
 
 use polyview::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateRow, CrossValidateScore,
@@ -81,7 +81,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     if let Some(text) = study.predicted_from_targets(&targets) {
         warning(cli, text);
     }
-    mix(cli, &mut study, (&targets, &data));
+    let mut mixed = mix(&mut study, (&targets, &data));
     for idle in study.idle_on_views(&args.model)? {
         say(cli, idle);
     }
@@ -104,11 +104,17 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         study.model.clone(),
     )];
     for other in &args.against {
-        models.push(further(cli, other, (args, &targets), (&study, &data))?);
+        let (other, notes) = further(other, (args, &targets), (&study, &data))?;
+        models.push(other);
+        let fresh = notes.into_iter().filter(|note| !mixed.contains(note));
+        mixed.extend(fresh.collect::<Vec<_>>());
     }
     said.answer(cli, &[], &cross_validate_warnings(&data, &options));
+    // once nothing is left to be refused
+    let begun = Once::new();
     let bar = Mutex::new(Bar::new(cli.quiet));
     let found = cross_validate(&data, &models, &options, &|p| {
+        begun.call_once(|| mixed.iter().for_each(|note| say(cli, note)));
         if let Ok(bar) = bar.lock() {
             bar.cross_validate(p);
         }
@@ -133,22 +139,22 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     }
 }
 
-/// Has targets predicted as a fit by default does.
-fn mix(cli: &Cli, study: &mut Study, (targets, data): (&[String], &Dataset)) {
-    if !targets.is_empty()
-        && let Some(note) = study.mix_targets((targets, data), Settle::Mixture)
-    {
-        say(cli, note);
+/// Has targets predicted as a fit by default does, and what is to be said of that.
+fn mix(study: &mut Study, (targets, data): (&[String], &Dataset)) -> Vec<String> {
+    let mut notes = study.never_mixed(targets);
+    if !targets.is_empty() {
+        notes.extend(study.mix_targets((targets, data), Settle::Mixture));
     }
+    notes
 }
 
-/// A further model for the data of a study: a preset with the same options, or the choices of a study file.
+/// A further model for the data of a study: a preset with the same options, or the choices of a study file; and what is to
+/// be said of it.
 fn further(
-    cli: &Cli,
     text: &str,
     (args, targets): (&CrossValidateArgs, &[String]),
     (study, data): (&Study, &Dataset),
-) -> Outcome<CrossValidateModel> {
+) -> Outcome<(CrossValidateModel, Vec<String>)> {
     let mut other = if let Ok(name) = ModelName::from_str(text, false) {
         let mut model = args.model.clone();
         model.choices.model = Some(name);
@@ -177,8 +183,9 @@ fn further(
     }
     other.fit_factors(data.n_samples(), usize::MAX);
     let name = Path::new(text).file_stem().and_then(|s| s.to_str());
-    mix(cli, &mut other, (targets, data));
-    Ok(CrossValidateModel::new(name.unwrap_or(text), other.model))
+    let notes = mix(&mut other, (targets, data));
+    let model = CrossValidateModel::new(name.unwrap_or(text), other.model);
+    Ok((model, notes))
 }
 
 /// Writes the scores of every fold.

@@ -37,6 +37,23 @@ impl Study {
         })
     }
 
+    /// What is to be said of views among `targets` that were asked to be mixed with a regression, beside whose likelihood none
+    /// stands.
+    pub fn never_mixed(&self, targets: &[String]) -> Vec<String> {
+        let asked = targets.iter().filter_map(|name| {
+            let choices = self.model.view(name);
+            let asked = choices.settle == Some(Settle::Mixture);
+            (asked && !choices.likelihood.has_plain_regression()).then(|| {
+                format!(
+                    "{name}: predicted by the joint fit alone, though a mixture was asked for (--settle {name}=mixture): no \
+                     regression stands beside the likelihood {}",
+                    choices.likelihood
+                )
+            })
+        });
+        asked.collect()
+    }
+
     /// Has the views `targets`, or where there are none all labels and times to an event, predicted by a mixture of the joint fit and a regression
     /// (`how`: [`Settle::Mixture`] or [`Settle::LinearMixture`]), unless something is said of how; views of zeros and ones with many columns are no labels.
     /// Says which those are. Where the model refuses it they are left to the joint fit. Targets beside which no regression

@@ -441,7 +441,7 @@ fn classes_of_one_sample_are_said_at_once() {
     // refused when folds are made
     let err = fails(at, &format!("{cv} --folds 400"), 1);
     assert!(
-        err.contains("1 class(es) of one sample, first 'alone'"),
+        err.contains("1 class of one sample, first 'alone'"),
         "{err}"
     );
     let err = said(at, &format!("{cv} --folds 2 --no-two-steps"));

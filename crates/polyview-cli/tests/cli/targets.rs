@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{get, ok, put, said};
+use crate::common::{fails, get, ok, put, said};
 
 const N: usize = 60;
 
@@ -115,4 +115,40 @@ fn targets_of_cross_validation_are_predicted_as_fits_do() {
     let err = of("--target x --no-settle --out b.csv");
     assert!(!err.contains("mixture"), "{err}");
     assert_ne!(get(at, "a.csv"), get(at, "b.csv"));
+}
+
+/// Once for all models that are compared, and not where nothing is fitted.
+#[test]
+fn mixtures_of_compared_models_are_said_once_and_only_when_they_are_made() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let words = "cross-validate --model sshiba --against mofa --view x=x.csv:gaussian --view y=y.csv:categorical --target y \
+                 -k 2 --seed 1 --max-sweeps 20 --no-two-steps";
+    let note = "predicted from other views by a mixture";
+    let text = said(at, &format!("{words} --folds 2"));
+    assert_eq!(text.matches(note).count(), 1, "{text}");
+    // refused when folds are made
+    let text = fails(at, &format!("{words} --folds 400"), 1);
+    assert!(!text.contains(note), "{text}");
+}
+
+/// A mixture that is asked for and cannot be is said to be none.
+#[test]
+fn likelihoods_without_a_regression_are_not_mixed_and_it_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let of = |likelihood: &str, more: &str| {
+        let words = "cross-validate --model sshiba --view x=x.csv:gaussian -k 2 --seed 1 --folds 2 --max-sweeps 20 \
+                     --no-baselines --no-two-steps";
+        let text = said(
+            at,
+            &format!("{words} --view w=wide.csv:{likelihood} --target w {more}"),
+        );
+        text.contains("w: predicted by the joint fit alone")
+    };
+    assert!(of("svm", "--settle w=mixture"));
+    assert!(!of("svm", ""));
+    assert!(!of("bernoulli", "--settle w=mixture"));
 }

@@ -1,5 +1,6 @@
 //! How well models predict samples, or cells, that they have not seen, beside plain predictors.
 
+mod classes;
 mod hidden;
 mod inputs;
 mod kernels;
@@ -221,7 +222,8 @@ pub struct CrossValidate {
     pub folds: Vec<Vec<usize>>,
     /// What is remarkable about the data.
     pub notes: Vec<String>,
-    /// What makes the comparison worth little, and which targets a model predicts no better than means do.
+    /// What makes the comparison worth little, and which targets a model predicts no better than means do, or worse than
+    /// regressions.
     pub warnings: Vec<String>,
 }
 
@@ -349,6 +351,7 @@ pub fn cross_validate(
     };
     let done = workers::in_parallel(jobs.len(), &work)?;
     let mut warnings = cross_validate_warnings(data, options);
+    warnings.extend(plan.unseen_classes());
     warnings.extend(plan.repeated());
     let adjusts = |m: &CrossValidateModel| m.composed.spec().is_some_and(ModelSpec::adjusts);
     if options.targets.is_empty() && options.baselines && models.iter().any(adjusts) {
@@ -393,6 +396,7 @@ pub fn cross_validate(
     let first = models.first().map_or("", CrossValidateModel::name);
     let summary = summed_up(&rows, first, options.folds);
     warnings.extend(no_better::no_better(&summary, models, (data, options)));
+    warnings.extend(no_better::beaten(&rows, models, (data, options)));
     let folds = plan.folds.iter();
     Ok(CrossValidate {
         rows,
@@ -407,7 +411,7 @@ pub fn cross_validate(
 /// warnings of [`cross_validate`]: classes of one sample in targets.
 pub fn cross_validate_warnings(data: &Dataset, options: &CrossValidateOptions) -> Vec<String> {
     let targets = options.targets.iter().filter_map(|t| data.view(t));
-    targets.filter_map(plan::rare_classes).collect()
+    targets.filter_map(classes::rare).collect()
 }
 
 /// An error with the fold that it happened in.

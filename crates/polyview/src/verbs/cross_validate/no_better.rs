@@ -1,11 +1,15 @@
-//! Whether models predict any better than means do, and what to try where they do not.
+//! Whether models predict any better than means do, and no worse than regressions, and what to try where they do not.
 
 use polyview_core::Dataset;
 
+use super::plan::two_steps;
+use super::summary::summed_up;
 use super::{
-    CrossValidateModel, CrossValidateOptions, CrossValidateScore as Score,
+    CrossValidateModel, CrossValidateOptions, CrossValidateRow, CrossValidateScore as Score,
     CrossValidateSummary as Summary,
 };
+use crate::assemble::several;
+use crate::spec::{EngineKind, ModelSpec, Settle};
 
 /// The method that knows means alone.
 const MEAN: &str = "mean";
@@ -115,4 +119,176 @@ pub(super) fn no_better(
         }
     }
     out
+}
+
+/// By how much a method is better than the model from which differences are, by the score that tells most of the target
+/// whose rows these are.
+fn lead(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
+    let scores = [
+        (Score::LogDensity, 1.0, "log density by"),
+        (Score::R2, 1.0, "R2 by"),
+        (
+            Score::DevianceExplained,
+            1.0,
+            "share of the deviance explained by",
+        ),
+        (Score::Concordance, 1.0, "C-index by"),
+        (Score::LogLoss, -1.0, "log loss by"),
+        (Score::RankedProbability, -1.0, "RPS by"),
+    ];
+    let mut scores = (scores.into_iter()).skip(usize::from(!limited));
+    scores.find_map(|(score, sign, words)| {
+        let mut rows = of_target.iter();
+        let own = rows.find(|s| s.method == method && s.score == score)?;
+        (!own.difference.is_nan()).then(|| Gain {
+            by: sign * own.difference,
+            error: own.difference_error,
+            score: words,
+        })
+    })
+}
+
+/// Whether a fit of a target could be mixed with a regression, and is not.
+fn could_mix(spec: &ModelSpec, target: &str, data: &Dataset) -> bool {
+    let choices = spec.view(target);
+    // no regression stands beside a fit that is adjusted or has something of its own for groups
+    let alone = spec.adjusts() || several(data.groups()).is_some() && spec.knows_groups();
+    choices.settle != Some(Settle::Mixture)
+        && spec.engine == EngineKind::Vb
+        && choices.likelihood.has_plain_regression()
+        && !alone
+        && (spec.clone().with_settled(target, Settle::Mixture))
+            .validate()
+            .is_ok()
+}
+
+/// A warning that regressions on the features of the other views predict targets better than models do, by more than the
+/// standard error of the difference, with what to try: once for all of them.
+pub(super) fn beaten(
+    rows: &[CrossValidateRow],
+    models: &[CrossValidateModel],
+    (data, options): (&Dataset, &CrossValidateOptions),
+) -> Option<String> {
+    if options.targets.is_empty() {
+        return None;
+    }
+    let (mut found, mut mixable) = (Vec::new(), Vec::new());
+    for model in models {
+        let summary = summed_up(rows, model.name(), options.folds);
+        for of_target in summary.chunk_by(|a, b| a.target == b.target) {
+            let target = &of_target[0].target;
+            let limited = data.view(target).is_some_and(|v| v.ends().is_some());
+            let methods = of_target.chunk_by(|a, b| a.method == b.method);
+            let beside = methods
+                .map(|rows| rows[0].method.as_str())
+                .filter(|method| {
+                    let of = |m: &CrossValidateModel| {
+                        m.name() == *method || two_steps(m.name()) == *method
+                    };
+                    *method != MEAN && !models.iter().any(of)
+                });
+            let better = beside.filter_map(|m| Some((m, lead(of_target, m, limited)?)));
+            let better = better.filter(|(_, lead)| lead.is_one());
+            let best = better.max_by(|(_, a), (_, b)| a.by.total_cmp(&b.by));
+            let Some((method, lead)) = best else {
+                continue;
+            };
+            found.push(format!(
+                "'{target}': {method} predicts it better than {} ({})",
+                model.name(),
+                lead.words()
+            ));
+            let spec = model.composed.spec();
+            if spec.is_some_and(|spec| could_mix(spec, target, data)) && !mixable.contains(target) {
+                mixable.push(target.clone());
+            }
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let mix: Vec<String> = mixable
+        .iter()
+        .map(|t| format!("--settle {t}=mixture"))
+        .collect();
+    let mix = if mix.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "mix the fit with such a regression ({}), or ",
+            mix.join(" ")
+        )
+    };
+    Some(format!(
+        "{}: {mix}try more factors (--factors; 'polyview choose-k' finds how many)",
+        found.join("; ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_core::Dataset;
+
+    use super::*;
+    use crate::models;
+
+    /// R² of five folds, each `spread` off the mean by turns.
+    fn rows(method: &str, mean: f64, spread: f64) -> Vec<CrossValidateRow> {
+        let of = |fold: usize| CrossValidateRow {
+            repeat: 1,
+            fold: fold + 1,
+            target: "lipid".to_owned(),
+            method: method.to_owned(),
+            score: Score::R2,
+            value: mean + spread * (fold as f64 - 2.0),
+            cells: 100,
+        };
+        (0..5).map(of).collect()
+    }
+
+    #[test]
+    fn regressions_that_beat_a_model_are_said_once_with_what_to_try() {
+        let data: Dataset = polyview_datasets::nutrimouse();
+        let options = CrossValidateOptions {
+            targets: vec!["lipid".to_owned()],
+            ..CrossValidateOptions::default()
+        };
+        let said = |regression: (f64, f64), spec: &ModelSpec| {
+            let models = ["bibfa", "other"].map(|m| CrossValidateModel::new(m, spec.clone()));
+            let rows = [
+                rows("bibfa", 0.5, 0.1),
+                rows("other", 0.8, 0.1),
+                rows("mean", 0.9, 0.1),
+                rows("bibfa, two steps", 0.9, 0.1),
+                rows("ridge regression", regression.0, regression.1),
+            ];
+            beaten(&rows.concat(), &models, (&data, &options))
+        };
+        let spec = models::bibfa(3);
+        let text = said((0.6, 0.1), &spec).unwrap();
+        assert_eq!(
+            text,
+            "'lipid': ridge regression predicts it better than bibfa (R2 by 0.10 ± 0.00): mix the fit with such a regression \
+             (--settle lipid=mixture), or try more factors (--factors; 'polyview choose-k' finds how many)"
+        );
+        // a fit that is mixed already, and one that cannot be
+        let mixed = spec.clone().with_settled("lipid", Settle::Mixture);
+        let adjusted = ModelSpec {
+            covariates: vec!["age".to_owned()],
+            ..spec.clone()
+        };
+        for spec in [mixed, adjusted] {
+            let text = said((0.6, 0.1), &spec).unwrap();
+            assert!(text.contains(": try more factors"), "{text}");
+        }
+        // within the standard error of the difference, √(0.5 · 0.1² · 2 / 1) of folds that differ
+        assert_eq!(said((0.6, 0.3), &spec), None);
+        assert_eq!(said((0.4, 0.1), &spec), None);
+        let both = said((0.9, 0.1), &spec).unwrap();
+        assert!(
+            both.contains("than bibfa") && both.contains("than other"),
+            "{both}"
+        );
+        assert_eq!(both.matches("--settle").count(), 1, "{both}");
+    }
 }

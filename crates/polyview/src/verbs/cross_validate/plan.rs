@@ -4,6 +4,7 @@ use polyview_core::{DataError, Dataset, Domain, MetadataValues, View};
 use polyview_linalg::Mat;
 
 use super::super::folds::{folds_by_name, numbered_anew};
+use super::classes::{self, check_classes};
 use super::{CrossValidateModel, CrossValidateOptions};
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
@@ -232,6 +233,16 @@ impl<'a> Plan<'a> {
         })
     }
 
+    /// What is to be said of classes of targets that no training samples of a fold have.
+    pub(super) fn unseen_classes(&self) -> Vec<String> {
+        let targets = self.options.targets.iter();
+        let views = targets.filter_map(|name| self.data.view(name));
+        let together = self.options.keep_together.is_some();
+        views
+            .filter_map(|view| classes::unseen(view, &self.folds, together))
+            .collect()
+    }
+
     /// All that is to be fitted, fold by fold.
     pub(super) fn jobs(&self) -> Vec<Job> {
         let with_targets = !self.options.targets.is_empty();
@@ -389,37 +400,6 @@ fn kernels<'a>(data: &'a Dataset, models: &[CrossValidateModel]) -> Result<Vec<&
         }
     }
     Ok(out)
-}
-
-/// Two classes of two samples at least, so that each fold leaves two to learn; how many samples each has.
-fn check_classes(target: &View) -> Result<()> {
-    let mut counts = vec![0usize; target.levels().len()];
-    for class in target.classes().into_iter().flatten() {
-        counts[class] += 1;
-    }
-    if counts.is_empty() || counts.iter().filter(|c| **c > 1).count() > 1 {
-        return Ok(());
-    }
-    let what = "having no two classes of two samples or more";
-    let with = "a target of cross-validation: folds would leave one class to learn";
-    Err(incompatible(target.name(), what, with))
-}
-
-/// What is said of classes of one sample, which no method has seen where it is in the fold.
-pub(super) fn rare_classes(target: &View) -> Option<String> {
-    let classes = target.classes();
-    let of = |c: usize| classes.iter().filter(|own| **own == Some(c)).count();
-    let rare: Vec<&String> = (target.levels().iter().enumerate())
-        .filter(|(c, _)| of(*c) == 1)
-        .map(|(_, name)| name)
-        .collect();
-    let first = rare.first()?;
-    Some(format!(
-        "{}: {} class(es) of one sample, first '{first}': no method has seen it where it is predicted, and its log loss \
-         is that of a class without samples",
-        target.name(),
-        rare.len()
-    ))
 }
 
 /// Targets need other views, and every sample something in one of these.
