@@ -418,6 +418,31 @@ fn what_the_form_needs_and_data_off_the_scale_are_said() {
             "{err}"
         );
     }
+    // where it is solved, and what takes no part
+    let told = |more: &str| {
+        let told = said(
+            at,
+            &format!("mva --method opls --view genes=genes.csv --labels few.csv {more}"),
+        );
+        told.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let few: Vec<String> = (get(at, "diet.csv").lines().enumerate())
+        .map(|(i, line)| match line.split_once(',') {
+            Some((id, _)) if (1..=2).contains(&i) => format!("{id},"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    put(at, "few.csv", few.join("\n") + "\n");
+    let text = told("");
+    assert!(
+        text.contains("it is solved in samples") && text.contains("--form primal"),
+        "{text}"
+    );
+    assert!(
+        text.contains("2 of ") && text.contains("have no class in column"),
+        "{text}"
+    );
+    assert!(!told("--form dual").contains("it is solved in samples"));
     let far: String = (get(at, "new-lipids.csv").lines())
         .map(|l| {
             let times = |c: &str| {

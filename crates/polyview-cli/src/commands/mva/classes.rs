@@ -12,6 +12,7 @@ use super::fit::{Fitted, components, form, note_constant, of_view, ridge, standa
 use super::map::{ClassMap, MvaMap, ViewMap, rows};
 use crate::args::{Cli, MvaArgs, MvaMethod, Select};
 use crate::failure::{Failure, Outcome};
+use crate::output::counted;
 use crate::remarks::{note, warning};
 
 /// Seed of bags and folds that nobody gave.
@@ -31,6 +32,21 @@ impl<'a> Known<'a> {
         let known = labels.of.iter().enumerate();
         let (rows, of) = known.filter_map(|(n, c)| Some((n, (*c)?))).unzip();
         Self { labels, rows, of }
+    }
+    /// Says how many samples take no part, as nobody knows their class.
+    fn note(&self, cli: &Cli) {
+        let without = self.labels.of.len() - self.rows.len();
+        if without > 0 {
+            note(
+                cli,
+                format!(
+                    "{} of {} have no class in column '{}': they take no part in the projection",
+                    without,
+                    counted(self.labels.of.len(), "sample"),
+                    self.labels.name
+                ),
+            );
+        }
     }
     fn values(&self, view: &View) -> Mat<f64> {
         Mat::from_fn(self.rows.len(), view.features.len(), |i, d| {
@@ -132,13 +148,14 @@ pub(super) fn of_classes(
     labels: &Labels,
 ) -> Outcome<Fitted> {
     let known = Known::of(labels);
+    known.note(cli);
     let metric = match method {
         MvaMethod::Opls => Metric::Identity,
         _ => Metric::Correlation,
     };
     let own = known.values(view);
     note_constant(cli, view, own.as_ref());
-    let (form, given) = form(args, view, own.nrows())?;
+    let (form, given) = form(cli, args, view, own.nrows())?;
     if given == Some(0.0) {
         warn_perfect(cli, view, own.nrows(), "any classes correlate");
     }
@@ -221,6 +238,7 @@ fn warn_few_bags(cli: &Cli, bags: usize, level: f64) {
 /// Regularised bagged CCA.
 pub(super) fn bagged(cli: &Cli, args: &MvaArgs, view: &View, labels: &Labels) -> Outcome<Fitted> {
     let known = Known::of(labels);
+    known.note(cli);
     let own = known.values(view);
     note_constant(cli, view, own.as_ref());
     let most = labels.names.len() - 1;

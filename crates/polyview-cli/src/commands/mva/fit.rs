@@ -257,7 +257,13 @@ fn canonical(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted> {
 }
 
 /// Where the projection of a view is solved, and the penalty where one is given.
-pub(super) fn form(args: &MvaArgs, view: &View, samples: usize) -> Outcome<(Form, Option<f64>)> {
+/// Says where that was not asked for.
+pub(super) fn form(
+    cli: &Cli,
+    args: &MvaArgs,
+    view: &View,
+    samples: usize,
+) -> Outcome<(Form, Option<f64>)> {
     let features = view.features.len();
     let form = match args.form.as_deref() {
         Some("primal") => Form::Primal,
@@ -274,6 +280,16 @@ pub(super) fn form(args: &MvaArgs, view: &View, samples: usize) -> Outcome<(Form
             view.path.display()
         )));
     }
+    if form == Form::Dual && args.form.is_none() {
+        note(
+            cli,
+            format!(
+                "view '{}' has {features} features and {samples} samples: it is solved in samples, with a penalty on their \
+                 weights (--form dual; --form primal solves it in features)",
+                view.name
+            ),
+        );
+    }
     Ok((form, ridge))
 }
 
@@ -289,7 +305,7 @@ fn of_view_by_view(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted>
     );
     let seen = of_x.apply(x.values.as_ref()).map_err(|e| of_view(x, e))?;
     let target = of_y.apply(y.values.as_ref()).map_err(|e| of_view(y, e))?;
-    let (form, ridge) = form(args, x, seen.nrows())?;
+    let (form, ridge) = form(cli, args, x, seen.nrows())?;
     let ridge = match (ridge, form) {
         (Some(ridge), _) => ridge,
         (None, Form::Primal) => 0.0,
