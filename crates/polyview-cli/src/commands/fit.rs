@@ -106,8 +106,28 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     } else if let Some(hint) = all_kept(&fit) {
         note(cli, hint);
     }
+    if let Some(hint) = all_clusters(&fit)? {
+        note(cli, hint);
+    }
     say(cli, format!("written to {}", out.display()));
     Ok(())
+}
+
+/// What is to be said of a mixture prior that left no cluster without samples: each is the likeliest of some.
+fn all_clusters(fit: &Fit) -> Outcome<Option<String>> {
+    let found = match fit.clusters() {
+        Err(e) if *e.kind() == ErrorKind::NoClusters => return Ok(None),
+        other => other?,
+    };
+    let (offered, labels) = (found.sizes.len(), found.labels());
+    let all = offered < fit.samples().len() && (0..offered).all(|t| labels.contains(&t));
+    Ok(all.then(|| {
+        format!(
+            "all {} that were offered (--mixture) have samples: there may be more; offer more, those that are not needed stay \
+             empty",
+            counted(offered, "cluster")
+        )
+    }))
 }
 
 /// How a fit that stopped too early goes on, by the options of the command.

@@ -58,6 +58,13 @@ fn clusters_have_classifiers_of_their_own() {
     tables(at, "s", 120, 1);
     tables(at, "t", 40, 2);
     let fit = "fit --model sshiba -k 2 --mixture 4 --view x=sx.csv --view y=sy.csv:bernoulli";
+    // whether there are more than were offered is open where each is taken
+    let all = "clusters that were offered (--mixture) have samples";
+    let four = said(at, &format!("{fit} --out four.pv"));
+    assert!(four.contains(all), "{four}");
+    let seven = fit.replace("--mixture 4", "--mixture 7");
+    let seven = said(at, &format!("{seven} --out seven.pv"));
+    assert!(!seven.contains(all), "{seven}");
     let toml = ok(at, &format!("{fit} --dry-run"));
     assert!(
         toml.contains("local = true") && toml.contains("factor-prior = \"mixture\""),
