@@ -108,10 +108,10 @@ pub enum Level {
 
 impl Event {
     /// How much it matters to whoever reads the results: what is said of the data
-    /// is a note, and a warning is one. `None` for the steps of a fit.
+    /// or taken for granted is a note, and a warning is one. `None` for the steps of a fit.
     pub fn level(&self) -> Option<Level> {
         match self {
-            Self::Data { .. } => Some(Level::Note),
+            Self::Data { .. } | Self::Assumed { .. } => Some(Level::Note),
             Self::Warning { .. } => Some(Level::Warning),
             _ => None,
         }

@@ -4,7 +4,7 @@ use polyview_core::{Event, FeatureScaling, GainLeft, Ledger, NoiseBy};
 use polyview_infer::{Moving, Outcome};
 
 use super::draws::LOG_JOINT;
-use super::{Fit, Optimum, ViewInfo};
+use super::{Component, Fit, Optimum, ViewInfo};
 use crate::adjust::uses_up;
 use crate::error::Result;
 use crate::spec::EngineKind;
@@ -106,7 +106,12 @@ impl Fit {
         let Some(GainLeft { per_sweep, .. }) = self.gain_left() else {
             return String::new();
         };
-        let factor = self.record.moving.as_ref().map(|moving| {
+        // where weights are nothing so is what moves, however much of it does
+        let matters = |moving: &&Moving| {
+            let at = moving.factor.saturating_sub(1);
+            at >= self.k() || self.component(0).is_ok_and(|c| effect(&c, at))
+        };
+        let factor = self.record.moving.as_ref().filter(matters).map(|moving| {
             let Moving {
                 view,
                 factor,
@@ -285,17 +290,20 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
     })
 }
 
+/// Whether weights of a factor are more than their own uncertainty in some view.
+fn effect(component: &Component, factor: usize) -> bool {
+    component.views.iter().any(|v| {
+        let spread = v.weights.cov_sum(None).get(factor, factor);
+        let means = v.weights.mean();
+        let energy: f64 = means.col(factor).iter().map(|w| w * w).sum();
+        energy > NO_EFFECT * spread
+    })
+}
+
 /// Factors whose weights are more than their own uncertainty in some view.
 fn with_effect(fit: &Fit) -> Result<usize> {
     let component = fit.component(0)?;
-    let effect = |j: usize| {
-        component.views.iter().any(|v| {
-            let (means, spread) = (v.weights.mean(), v.weights.cov_sum(None).get(j, j));
-            let energy: f64 = means.col(j).iter().map(|w| w * w).sum();
-            energy > NO_EFFECT * spread
-        })
-    };
-    Ok((0..fit.k()).filter(|&j| effect(j)).count())
+    Ok((0..fit.k()).filter(|&j| effect(&component, j)).count())
 }
 
 /// Of a fit of a single factor, in views whose features count alike, the share of the variance

@@ -459,3 +459,50 @@ fn many_covariates_of_few_samples_are_said() {
     );
     assert!(!said.contains("likelihoods"), "{said}");
 }
+
+/// A factor whose weights are nothing is not said to move, however much of nothing that is.
+#[test]
+fn factors_without_weights_do_not_move() {
+    let mut spec = models::mofa(6);
+    spec.covariates = (0..19).map(|c| format!("c{c}")).collect();
+    spec.vb.max_sweeps = 60;
+    spec.vb.tolerance = 0.0;
+    let fit = crate::fit(few(19), spec).unwrap();
+    let warnings: Vec<String> = fit.record().journal.warnings().collect();
+    let said = warnings.join("; ");
+    assert!(said.contains("no factor explains anything"), "{said}");
+    assert!(said.contains("stopped at its limit"), "{said}");
+    assert!(!said.contains("of their size"), "{said}");
+}
+
+/// Few whole numbers may be names of categories, which is said when the fit is made.
+#[test]
+fn codes_that_are_taken_for_numbers_are_said() {
+    let said = |of: &dyn Fn(usize) -> usize| {
+        let data = few(0);
+        let values = (0..20).map(|n| of(n) as f64).collect();
+        let column = Metadata {
+            name: "batch".to_owned(),
+            values: MetadataValues::Numbers(values),
+        };
+        let mut builder = Dataset::builder().metadata(data.samples().to_vec(), column);
+        for view in data.views() {
+            let mut own = table(view.name(), view.to_values_with_nan());
+            own.samples = data.samples().to_vec();
+            builder = builder.view(own);
+        }
+        let mut spec = models::mofa(2).with_covariates(["batch"]);
+        spec.vb.max_sweeps = 2;
+        let fit = crate::fit(builder.build().unwrap(), spec).unwrap();
+        let notes: Vec<String> = fit.record().journal.remarks().map(|r| r.1).collect();
+        notes.join("; ")
+    };
+    let text = said(&|n| 1 + n % 5);
+    assert!(
+        text.contains("'batch' has 5 different whole numbers")
+            && text.contains("write them as words"),
+        "{text}"
+    );
+    assert!(!said(&|n| n % 2).contains("whole numbers"));
+    assert!(!said(&|n| 30 + n).contains("whole numbers"));
+}
