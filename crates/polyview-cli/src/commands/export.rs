@@ -1,5 +1,7 @@
 //! `polyview export`.
 
+use std::path::PathBuf;
+
 use polyview::Fit;
 use polyview_linalg::Mat;
 use serde_json::json;
@@ -18,6 +20,9 @@ use crate::written::write;
 
 /// Columns and values of a table of a view, a row for each row of its weights.
 type Table = (Vec<String>, Mat<f64>);
+
+/// A table that is written: its file, what its rows are and their names, and the table.
+type Written = (PathBuf, (&'static str, Vec<String>), Table);
 
 /// The option of coefficients, whose columns are covariates.
 const COEFFICIENTS: &str = "--coefficients";
@@ -125,37 +130,22 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             "{COEFFICIENTS}: the fit was not adjusted for covariates; leave it out"
         )));
     }
-    let mut written = 0;
+    // all tables are made before any is written: where one is refused, none is
+    let mut tables: Vec<Written> = Vec::new();
     if args.factors.is_some() || args.factors_sd.is_some() {
         let z = fit.factors()?;
-        for (path, values) in [(&args.factors, &z.mean), (&args.factors_sd, &z.sd)] {
+        for (path, values) in [(&args.factors, z.mean), (&args.factors_sd, z.sd)] {
             if let Some(path) = path {
-                write(
-                    path,
-                    "sample",
-                    fit.samples(),
-                    &names,
-                    values.as_ref(),
-                    args.force,
-                )?;
-                written += 1;
+                let rows = ("sample", fit.samples().to_vec());
+                tables.push((path.clone(), rows, (names.clone(), values)));
             }
         }
     }
     for (option, list, make) in of_views {
         for text in list {
             let (view, path) = named_file(option, text)?;
-            let (columns, values) = make(&fit, &view)?;
-            let rows = fit.weight_rows(&view)?;
-            write(
-                &path,
-                "feature",
-                &rows,
-                &columns,
-                values.as_ref(),
-                args.force,
-            )?;
-            written += 1;
+            let table = make(&fit, &view)?;
+            tables.push((path, ("feature", fit.weight_rows(&view)?), table));
         }
     }
     if let Some(path) = &args.variance {
@@ -170,8 +160,11 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             j if j <= e.factors => e.marginal[(i, j - 1)],
             j => more[j - 1 - e.factors].1[i],
         });
-        write(path, "view", &views, &columns, values.as_ref(), args.force)?;
-        written += 1;
+        tables.push((path.clone(), ("view", views), (columns, values)));
+    }
+    let written = tables.len();
+    for (path, (what, rows), (columns, values)) in tables {
+        write(&path, what, &rows, &columns, values.as_ref(), args.force)?;
     }
     // the one format that there is
     if let Some(path) = &args.file {
@@ -186,7 +179,7 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     }
     if written == 0 {
         return Err(Failure::Usage(
-            "nothing to export; add --factors, --weights VIEW=FILE, --intercepts VIEW=FILE, --inclusion VIEW=FILE, --variance or --format mofa2 FILE"
+            "nothing to export; add --factors, --weights VIEW=FILE, --intercepts VIEW=FILE, --coefficients VIEW=FILE, --inclusion VIEW=FILE, --variance or --format mofa2 FILE"
                 .into(),
         ));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{get, ok, put};
+use crate::common::{fails, get, ok, put};
 
 /// Rows of numbers of a written table by the name in front, without its header.
 fn table(text: &str) -> (Vec<String>, Vec<(String, Vec<f64>)>) {
@@ -241,5 +241,21 @@ fn what_data_were_made_of_is_written_beside_them() {
                 "{feature}: {sd} {noise}"
             );
         }
+    }
+}
+
+/// Where one of the tables is refused, none is written.
+#[test]
+fn a_refused_table_leaves_none_behind() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(at, "datasets nutrimouse --out-dir .");
+    ok(
+        at,
+        "fit --view lipids=lipids.csv -k 2 --max-sweeps 5 --seed 1 --out m.pv",
+    );
+    for refused in ["--inclusion lipids=i.csv", "--weights genes=w.csv"] {
+        fails(at, &format!("export m.pv --factors z.csv {refused}"), 1);
+        assert!(!at.join("z.csv").exists(), "{refused}");
     }
 }

@@ -42,6 +42,7 @@ mod regressed;
 mod regressing;
 mod relevance;
 mod score;
+mod score_cells;
 mod score_counts;
 mod score_labels;
 mod score_levels;

@@ -4,7 +4,7 @@
 use polyview_core::View;
 use polyview_special::normal_quantile;
 
-use super::score::Cell;
+use super::score_cells::Cell;
 use crate::fit::ViewInfo;
 
 /// Squared errors of cells, and the squares that they are measured against.

@@ -2,7 +2,8 @@
 
 use polyview_core::View;
 
-use super::score::{Cell, HeldOut};
+use super::score::HeldOut;
+use super::score_cells::Cell;
 use crate::metrics::{binomial_unit, gamma_unit, poisson_unit};
 
 /// What the score of numbers becomes for counts, whose laws are given: of

@@ -4,7 +4,8 @@ use polyview_core::{Ask, Domain, Law, UnknownClass, View};
 
 use super::laws::Laws;
 use super::own_units::Squares;
-use super::score::{Cell, HeldOut, HeldOutPairs, LEAST_LN, LEVEL, PAIRS, PROBABILITIES};
+use super::score::{HeldOut, HeldOutPairs, LEVEL, PAIRS, PROBABILITIES};
+use super::score_cells::{Cell, LEAST_LN};
 use crate::error::Result;
 use crate::fit::ViewInfo;
 use crate::metrics::{self, Average, Confusion};

@@ -1,6 +1,7 @@
 //! Scores of held-out ordered levels.
 
-use super::score::{Cell, HeldOut};
+use super::score::HeldOut;
+use super::score_cells::Cell;
 use crate::metrics;
 
 /// What the score of numbers becomes for levels.

@@ -466,7 +466,6 @@ fn factors_without_weights_do_not_move() {
     let mut spec = models::mofa(6);
     spec.covariates = (0..19).map(|c| format!("c{c}")).collect();
     spec.vb.max_sweeps = 60;
-    spec.vb.tolerance = 0.0;
     let fit = crate::fit(few(19), spec).unwrap();
     let warnings: Vec<String> = fit.record().journal.warnings().collect();
     let said = warnings.join("; ");
