@@ -4,10 +4,10 @@ use polyview_core::{Dataset, DatasetBuilder, State, Table, View};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
-use crate::verbs::Prediction;
 use crate::verbs::align::Aligned;
 use crate::verbs::curved::Curved;
-use crate::{Fit, Settle, UnknownClass, models};
+use crate::verbs::{PredictOptions, Prediction};
+use crate::{Fit, Settle, models};
 
 const N: usize = 160;
 
@@ -124,7 +124,12 @@ fn holes_are_at_the_mean_and_absent_views_leave_the_joint_fit() {
 
 /// The views as predictions see them.
 fn views(fit: &Fit, tables: &[Table]) -> Vec<Option<View>> {
-    let aligned = Aligned::new(fit, &data(&tables[..2]), Some(2), UnknownClass::default());
+    let aligned = Aligned::new(
+        fit,
+        &data(&tables[..2]),
+        Some(2),
+        PredictOptions::default().unknown_classes,
+    );
     aligned.expect("views").views
 }
 
