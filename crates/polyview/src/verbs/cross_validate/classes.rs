@@ -97,7 +97,7 @@ mod tests {
         let fair = vec![0, 1, 0, 1, 0, 1, 0];
         let one = vec![0, 1, 1, 1, 0, 1, 0];
         let two = vec![0, 0, 1, 0, 1, 1, 0];
-        assert_eq!(unseen(view, &[fair.clone()], true), None);
+        assert_eq!(unseen(view, std::slice::from_ref(&fair), true), None);
         let text = unseen(view, &[fair.clone(), one], true).unwrap();
         let start = "c: 1 class has all its samples in one fold, first 'q': no method has seen it";
         assert!(

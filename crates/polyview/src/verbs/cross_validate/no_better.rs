@@ -140,7 +140,7 @@ fn lead(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
     scores.find_map(|(score, sign, words)| {
         let mut rows = of_target.iter();
         let own = rows.find(|s| s.method == method && s.score == score)?;
-        (!own.difference.is_nan()).then(|| Gain {
+        (!own.difference.is_nan()).then_some(Gain {
             by: sign * own.difference,
             error: own.difference_error,
             score: words,
