@@ -42,10 +42,10 @@ impl Study {
     pub fn never_mixed(&self, targets: &[String]) -> Vec<String> {
         let asked = targets.iter().filter_map(|name| {
             let choices = self.model.view(name);
-            let asked = choices.settle == Some(Settle::Mixture);
-            (asked && !choices.likelihood.has_plain_regression()).then(|| {
+            let asked = choices.settle.filter(|settle| settle.is_mixture())?;
+            (!choices.likelihood.has_plain_regression()).then(|| {
                 format!(
-                    "{name}: predicted by the joint fit alone, though a mixture was asked for (--settle {name}=mixture): no \
+                    "{name}: predicted by the joint fit alone, though a mixture was asked for (--settle {name}={asked}): no \
                      regression stands beside the likelihood {}",
                     choices.likelihood
                 )

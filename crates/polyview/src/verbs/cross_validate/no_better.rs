@@ -153,7 +153,7 @@ fn could_mix(spec: &ModelSpec, target: &str, data: &Dataset) -> bool {
     let choices = spec.view(target);
     // no regression stands beside a fit that is adjusted or has something of its own for groups
     let alone = spec.adjusts() || several(data.groups()).is_some() && spec.knows_groups();
-    choices.settle != Some(Settle::Mixture)
+    !choices.settle.is_some_and(Settle::is_mixture)
         && spec.engine == EngineKind::Vb
         && choices.likelihood.has_plain_regression()
         && !alone
