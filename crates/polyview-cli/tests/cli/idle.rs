@@ -89,7 +89,7 @@ fn settling_needs_another_view_and_levels_need_intervals() {
     let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         err.contains(
-            "'bst' is no way to settle view 'x'; the ways are factors, features, best, mixture, no"
+            "'bst' is no way to settle view 'x'; the ways are factors, features, best, mixture, linear-mixture, no"
         ),
         "{err}"
     );

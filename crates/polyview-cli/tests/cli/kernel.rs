@@ -23,14 +23,15 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// Share of labels that a fit on the tables `old` and `new` gets right.
-fn right(at: &std::path::Path, old: &str, new: &str, factors: usize) -> f64 {
-    ok(
+/// Share of labels that a fit on the tables `old` and `new` gets right, and what the fit says.
+fn right(at: &std::path::Path, (old, new): (&str, &str), more: &str) -> (f64, String) {
+    let fit = run(
         at,
         &format!(
-            "fit --model sshiba -k {factors} --view x={old} --view y=old-y.csv:bernoulli --out m.pv --force"
+            "fit --model sshiba --view x={old} --view y=old-y.csv:bernoulli --out m.pv --force {more}"
         ),
     );
+    assert!(fit.status.success(), "{fit:?}");
     ok(
         at,
         &format!("predict m.pv --view x={new} --target y --out p.csv --force"),
@@ -50,7 +51,8 @@ fn right(at: &std::path::Path, old: &str, new: &str, factors: usize) -> f64 {
     };
     let (p, y) = (cells(&p), cells(&y));
     let hits = p.iter().zip(&y).filter(|(p, y)| (**p > 0.5) == (**y > 0.5));
-    hits.count() as f64 / y.len() as f64
+    let words = String::from_utf8(fit.stderr).expect("words");
+    (hits.count() as f64 / y.len() as f64, words)
 }
 
 #[test]
@@ -62,9 +64,17 @@ fn a_circle_is_seen_by_similarities() {
         "kernel old-x.csv --references 40 --save x.kernel --out old-k.csv",
     );
     ok(at, "kernel new-x.csv --map x.kernel --out new-k.csv");
-    let linear = right(at, "old-x.csv", "new-x.csv", 3);
-    let kernel = right(at, "old-k.csv", "new-k.csv", 12);
+    let plain = ("old-x.csv", "new-x.csv");
+    let kept = "goes by similarities to 180 training samples";
+    let flat = |words: &str| words.split_whitespace().collect::<Vec<_>>().join(" ");
+    // without the data nothing is kept of single samples
+    let (linear, words) = right(at, plain, "-k 3 --no-data");
+    assert!(!flat(&words).contains(kept), "{words}");
+    let kernels = ("old-k.csv", "new-k.csv");
+    let (kernel, _) = right(at, kernels, "-k 12 --settle y=linear-mixture");
     assert!(linear < 0.7 && kernel > 0.9, "{linear} {kernel}");
+    let (bent, words) = right(at, plain, "-k 3");
+    assert!(bent > 0.9 && flat(&words).contains(kept), "{bent} {words}");
     // the same training table by the file
     ok(at, "kernel old-x.csv --map x.kernel --out again.csv");
     assert_eq!(get(at, "again.csv"), get(at, "old-k.csv"));
