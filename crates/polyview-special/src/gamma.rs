@@ -41,13 +41,86 @@ pub fn mean(shape: f64, rate: f64) -> f64 {
 /// Relative accuracy 1e-14 except beside zero, where the absolute error is 1e-15 times the size
 /// of $\ln b$.
 pub fn mean_log(shape: f64, rate: f64) -> f64 {
-    if !legal(shape, rate) {
-        return f64::NAN;
-    }
-    if shape < stirling::START {
-        digamma(shape) - rate.ln()
+    if legal(shape, rate) {
+        with_slope(shape, rate, slope(shape))
     } else {
-        ln_ratio(shape, rate) + stirling::digamma_minus_ln(shape)
+        f64::NAN
+    }
+}
+
+/// The part of [`mean_log`] that is the shape's alone: $\psi(a)$, of large shapes $\psi(a) - \ln a$.
+fn slope(shape: f64) -> f64 {
+    if shape < stirling::START {
+        digamma(shape)
+    } else {
+        stirling::digamma_minus_ln(shape)
+    }
+}
+
+fn with_slope(shape: f64, rate: f64, slope: f64) -> f64 {
+    if shape < stirling::START {
+        slope - rate.ln()
+    } else {
+        ln_ratio(shape, rate) + slope
+    }
+}
+
+/// What [`mean_log`] and [`kl`] take of a shape alone, given the shape of the prior: shapes of
+/// posteriors count terms and stay the same from one update to the next, while rates change.
+///
+/// ```
+/// use polyview_special::gamma::{self, Shape};
+///
+/// let shape = Shape::new(8.5, 1e-6);
+/// assert_eq!(shape.mean_log(2.0), gamma::mean_log(8.5, 2.0));
+/// assert_eq!(shape.kl(2.0, 1e-6), gamma::kl(8.5, 2.0, 1e-6, 1e-6));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    shape: f64,
+    prior: f64,
+    slope: f64,
+    divergence: f64,
+}
+
+impl Shape {
+    /// Of a distribution of this shape, whose prior has the shape `prior`.
+    pub fn new(shape: f64, prior: f64) -> Self {
+        let known = legal(shape, 1.0) && legal(prior, 1.0);
+        Self {
+            shape,
+            prior,
+            slope: if legal(shape, 1.0) {
+                slope(shape)
+            } else {
+                f64::NAN
+            },
+            divergence: if known {
+                shape_divergence(prior, shape)
+            } else {
+                f64::NAN
+            },
+        }
+    }
+    /// Whether it is of these shapes.
+    pub fn is(&self, shape: f64, prior: f64) -> bool {
+        self.shape == shape && self.prior == prior
+    }
+    /// [`mean_log`] at a rate, to the bit.
+    pub fn mean_log(&self, rate: f64) -> f64 {
+        if legal(self.shape, rate) {
+            with_slope(self.shape, rate, self.slope)
+        } else {
+            f64::NAN
+        }
+    }
+    /// [`kl`] at a rate and the prior's, to the bit.
+    pub fn kl(&self, rate: f64, prior_rate: f64) -> f64 {
+        if !(legal(self.shape, rate) && legal(self.prior, prior_rate)) {
+            return f64::NAN;
+        }
+        let (excess, ratio) = ratio_of_means(self.shape, rate, self.prior, prior_rate);
+        self.prior * log_excess(excess, ratio) + self.divergence
     }
 }
 
@@ -79,11 +152,7 @@ pub fn entropy(shape: f64, rate: f64) -> f64 {
 /// so it is never negative, is exactly zero for equal arguments, and keeps its relative accuracy
 /// (1e-13) for nearly equal arguments, for large shapes, and for shapes of 1e-14.
 pub fn kl(shape: f64, rate: f64, prior_shape: f64, prior_rate: f64) -> f64 {
-    if !(legal(shape, rate) && legal(prior_shape, prior_rate)) {
-        return f64::NAN;
-    }
-    let (excess, ratio) = ratio_of_means(shape, rate, prior_shape, prior_rate);
-    prior_shape * log_excess(excess, ratio) + shape_divergence(prior_shape, shape)
+    Shape::new(shape, prior_shape).kl(rate, prior_rate)
 }
 
 /// $s - 1$ and $s$; the first from exact products, so that it is right for $s \approx 1$.

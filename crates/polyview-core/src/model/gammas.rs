@@ -1,7 +1,7 @@
 //! Gamma-distributed precisions.
 
 use polyview_random::StreamKey;
-use polyview_special::gamma;
+use polyview_special::gamma::Shape;
 use serde::{Deserialize, Serialize};
 
 use super::state::{State, StateReader, Stateful};
@@ -38,6 +38,41 @@ pub struct Gammas {
     mean: Vec<f64>,
     mean_ln: Vec<f64>,
     drawn: bool,
+    /// What belongs to shapes alone.
+    of_shapes: OfShapes,
+}
+
+/// What functions of the distributions take of their shapes, which seldom change; it follows from these.
+#[derive(Clone, Debug, Default)]
+struct OfShapes(Vec<Shape>);
+
+impl PartialEq for OfShapes {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl OfShapes {
+    /// That of a variable.
+    fn at(&mut self, i: usize, shape: f64, prior: f64) -> &Shape {
+        while self.0.len() <= i {
+            // variables that follow one another often have one shape
+            let last = self.0.last().filter(|last| last.is(shape, prior));
+            let last = last.copied().unwrap_or_else(|| Shape::new(shape, prior));
+            self.0.push(last);
+        }
+        if !self.0[i].is(shape, prior) {
+            self.0[i] = Shape::new(shape, prior);
+        }
+        &self.0[i]
+    }
+    /// The divergence of a variable from its prior.
+    fn kl(&self, i: usize, (shape, rate): (f64, f64), prior: GammaPrior) -> f64 {
+        match self.0.get(i) {
+            Some(known) if known.is(shape, prior.shape) => known.kl(rate, prior.rate),
+            _ => Shape::new(shape, prior.shape).kl(rate, prior.rate),
+        }
+    }
 }
 
 impl Gammas {
@@ -50,6 +85,7 @@ impl Gammas {
             mean: vec![1.0; n],
             mean_ln: vec![0.0; n],
             drawn: false,
+            of_shapes: OfShapes::default(),
         };
         for i in 0..n {
             out.set(i, 1.0, 1.0 / mean);
@@ -104,7 +140,7 @@ impl Gammas {
         self.shape[i] = shape;
         self.rate[i] = rate;
         self.mean[i] = shape / rate;
-        self.mean_ln[i] = gamma::mean_log(shape, rate);
+        self.mean_ln[i] = self.of_shapes.at(i, shape, self.prior.shape).mean_log(rate);
     }
     /// Draws variable `i` from Gamma(shape, rate) with the stream `key`.
     pub fn draw(&mut self, i: usize, shape: f64, rate: f64, key: StreamKey) {
@@ -160,7 +196,7 @@ impl Gammas {
                         + (p.shape - 1.0) * self.mean_ln[i]
                         - p.rate * self.mean[i]
                 } else {
-                    -gamma::kl(self.shape[i], self.rate[i], p.shape, p.rate)
+                    -self.of_shapes.kl(i, (self.shape[i], self.rate[i]), p)
                 }
             })
             .sum()

@@ -85,7 +85,7 @@ impl RowGroups {
     }
     fn add(&self, column: &[f64], sums: &mut [f64]) {
         if let [sum] = sums {
-            *sum += column.iter().sum::<f64>();
+            *sum += polyview_linalg::sum(column);
         } else {
             for (x, &g) in column.iter().zip(&self.of_row) {
                 sums[g as usize] += x;
