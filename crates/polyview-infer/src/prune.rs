@@ -90,11 +90,14 @@ pub(crate) struct EmptyFactor {
 /// Factors that are empty in every view by `rule`. Shares of a rank view
 /// ([`PruneRule::least_explained`]) ask for [`Model::condition`] first.
 fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
+    if !rule.is_on() {
+        return Vec::new();
+    }
     let (empty, factors) = sizes(model, rule);
     factors
         .into_iter()
         .zip(empty)
-        .filter(|(_, e)| *e && rule.is_on())
+        .filter(|(_, e)| *e)
         .map(|(f, _)| f)
         .collect()
 }
@@ -117,19 +120,25 @@ struct Size {
     peak: f64,
 }
 
+/// Partial sums of a column, which do not wait for each other.
+const LANES: usize = 8;
+
 impl Size {
-    fn of(means: impl Iterator<Item = f64>, scales: &[f64]) -> Self {
-        let mut out = Self {
-            means: 0.0,
-            scaled: 0.0,
-            peak: 0.0,
-        };
-        for (w, scale) in means.zip(scales) {
-            out.means += w * w;
-            out.scaled += (w * scale).powi(2);
-            out.peak = out.peak.max(w.abs());
+    /// Of the means of a column.
+    fn of(means: &[f64], scales: &[f64]) -> Self {
+        let (mut sums, mut scaled, mut peak) = ([0.0; LANES], [0.0; LANES], [0.0_f64; LANES]);
+        for (w, scale) in means.chunks(LANES).zip(scales.chunks(LANES)) {
+            for (lane, (w, scale)) in w.iter().zip(scale).enumerate() {
+                sums[lane] += w * w;
+                scaled[lane] += (w * scale).powi(2);
+                peak[lane] = peak[lane].max(w.abs());
+            }
         }
-        out
+        Self {
+            means: sums.iter().sum(),
+            scaled: scaled.iter().sum(),
+            peak: peak.into_iter().fold(0.0, f64::max),
+        }
     }
 }
 
@@ -161,7 +170,13 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
             .collect();
         let columns: Vec<Size> = (0..k)
             .into_par_iter()
-            .map(|j| Size::of(w.mean().col(j).iter().copied(), &scales))
+            .map(|j| match w.mean().col(j).try_as_col_major() {
+                Some(column) => Size::of(column.as_slice(), &scales),
+                None => Size::of(
+                    &w.mean().col(j).iter().copied().collect::<Vec<_>>(),
+                    &scales,
+                ),
+            })
             .collect();
         let signal: f64 = columns
             .iter()

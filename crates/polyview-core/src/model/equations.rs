@@ -83,6 +83,8 @@ pub struct NormalEquations {
     pub packed: Option<PackedRows>,
     /// Right-hand sides, rows of the current range × K.
     pub rhs: Mat<f64>,
+    /// Own parts of an earlier range, whose memory serves again.
+    spare: Option<PackedRows>,
 }
 
 /// How a variational update of rows goes: a choice of the engine, not of the data.
@@ -118,6 +120,7 @@ impl NormalEquations {
             own: false,
             packed: None,
             rhs: Mat::zeros(rows.len(), k),
+            spare: None,
             rows,
         }
     }
@@ -137,7 +140,7 @@ impl NormalEquations {
         } else {
             self.rhs = Mat::zeros(rows.len(), self.k);
         }
-        self.packed = None;
+        self.spare = self.packed.take().or(self.spare.take());
         self.rows = rows;
     }
     /// The equations of one row of the current range, to be completed on their
@@ -168,6 +171,7 @@ impl NormalEquations {
             own: self.own,
             packed: None,
             rhs: Mat::zeros(0, self.k),
+            spare: None,
         }
     }
     /// Equations of the same rows that say nothing yet, for a part of what is said of them: rows
@@ -209,8 +213,15 @@ impl NormalEquations {
     }
     /// The own parts, zero at first.
     pub fn packed_mut(&mut self) -> &mut PackedRows {
-        self.packed
-            .get_or_insert_with(|| PackedRows::zeros(self.rows.len(), self.k))
+        let (rows, k) = (self.rows.len(), self.k);
+        let spare = &mut self.spare;
+        self.packed.get_or_insert_with(|| match spare.take() {
+            Some(mut own) if own.rows() == rows && own.k() == k => {
+                own.as_mut_slice().fill(0.0);
+                own
+            }
+            _ => PackedRows::zeros(rows, k),
+        })
     }
     /// The equations of the columns `part`, all other columns being `values` (rows of the whole
     /// block × all columns): $P\_{pp}$ with the right-hand side $h\_p - P\_{po}v\_o$.

@@ -39,12 +39,44 @@ pub struct State {
     arrays: BTreeMap<String, StateArray>,
     /// Of the arrays that are written next.
     role: Role,
+    spare: Spare,
+}
+
+/// Memory of arrays that are gone, by name; no part of what a state says.
+#[derive(Debug, Default)]
+struct Spare(BTreeMap<String, Vec<f64>>);
+
+impl Spare {
+    /// An empty vector, with the memory of the array that had this name.
+    fn take(&mut self, name: &str) -> Vec<f64> {
+        self.0.remove(name).unwrap_or_default()
+    }
+}
+
+impl Clone for Spare {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Spare {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl State {
     /// No arrays.
     pub fn new() -> Self {
         Self::default()
+    }
+    /// Drops all arrays, and keeps their memory for others of the same names.
+    pub fn clear(&mut self) {
+        for (name, array) in std::mem::take(&mut self.arrays) {
+            let mut values = array.values;
+            values.clear();
+            self.spare.0.insert(name, values);
+        }
     }
     /// Whatever `write` adds belongs to the training data alone ([`Role::Local`]).
     pub fn local(&mut self, write: impl FnOnce(&mut Self)) {
@@ -61,17 +93,22 @@ impl State {
     }
     /// Adds a matrix.
     pub fn put_mat(&mut self, name: &str, m: MatRef<'_, f64>) {
-        let mut values = Vec::with_capacity(m.nrows() * m.ncols());
+        let mut values = self.spare.take(name);
+        values.reserve_exact(m.nrows() * m.ncols());
         for j in 0..m.ncols() {
-            for i in 0..m.nrows() {
-                values.push(m[(i, j)]);
+            match m.col(j).try_as_col_major() {
+                Some(column) => values.extend_from_slice(column.as_slice()),
+                None => values.extend(m.col(j).iter()),
             }
         }
         self.put_values(name, vec![m.nrows(), m.ncols()], values);
     }
     /// Adds a vector.
     pub fn put_vec(&mut self, name: &str, v: &[f64]) {
-        self.put_values(name, vec![v.len()], v.to_vec());
+        let mut values = self.spare.take(name);
+        values.reserve_exact(v.len());
+        values.extend_from_slice(v);
+        self.put_values(name, vec![v.len()], values);
     }
     /// Adds numbers that move: `shape` has one or two extents, the numbers are
     /// column-major.

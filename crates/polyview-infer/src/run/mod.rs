@@ -255,6 +255,7 @@ impl<S: Resumable> Run<S> {
     /// twice.
     pub fn give_up(self, state: &mut State) -> RunRecord {
         self.state.save_previous("", state);
+        drop(self.state.momentum);
         let Model { factors, views, .. } = self.state.model;
         for view in views {
             view.give_up("", state);

@@ -29,6 +29,8 @@ pub(super) struct Momentum {
     before: Option<Place>,
     /// Whether the present sweep was taken back.
     pub(super) taken_back: bool,
+    /// What was kept last, whose memory serves again.
+    spare: State,
 }
 
 /// What is carried on of the end of a sweep.
@@ -142,7 +144,8 @@ impl RunState {
             if share > 0.0
                 && let Some(bound) = self.record.ledger.last()
             {
-                let mut state = State::new();
+                let mut state = std::mem::take(&mut self.momentum.spare);
+                state.clear();
                 self.model.save("", &mut state);
                 kept = Some(Kept {
                     state,
@@ -168,7 +171,7 @@ impl RunState {
     /// Of an audit, and from the parts of the model.
     pub(super) fn weigh(
         &mut self,
-        kept: &Kept,
+        kept: Kept,
         done: Result<(), NumericError>,
     ) -> Result<Vec<Term<String>>, NumericError> {
         match done {
@@ -177,6 +180,7 @@ impl RunState {
                 let terms = self.model.objective();
                 let after = compensated(terms.iter().map(|t| t.value));
                 if after >= kept.bound - ROUNDING * kept.bound.abs() {
+                    self.momentum.spare = kept.state;
                     return Ok(terms);
                 }
             }
@@ -190,6 +194,7 @@ impl RunState {
         self.pruned = false;
         self.momentum.forget();
         self.momentum.taken_back = true;
+        self.momentum.spare = kept.state;
         Ok(self.model.objective())
     }
 }

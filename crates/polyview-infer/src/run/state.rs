@@ -5,6 +5,7 @@ use std::iter;
 use polyview_core::{
     Context, Event, NumericError, RotationSide, RotationTerm, State, StateReader, Step,
 };
+use polyview_linalg::faer::prelude::ReborrowMut;
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
@@ -210,6 +211,9 @@ impl RunState {
     }
 }
 
+/// Partial sums of a column, which do not wait for each other.
+const LANES: usize = 8;
+
 /// Largest change of a column, relative to the largest column, and which it is; takes over the new
 /// ones.
 fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> (f64, usize) {
@@ -218,13 +222,29 @@ fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> (f64, usize) {
         .par_col_chunks_mut(1)
         .zip(new.par_col_chunks(1))
         .map(|(mut old, new)| {
-            let (mut difference, mut size) = (0.0, 0.0);
-            for r in 0..new.nrows() {
-                difference += (new[(r, 0)] - old[(r, 0)]).powi(2);
-                size += new[(r, 0)].powi(2);
-                old[(r, 0)] = new[(r, 0)];
+            let (mut difference, mut size) = ([0.0; LANES], [0.0; LANES]);
+            let mut step = |lane: usize, old: &mut f64, new: f64| {
+                difference[lane] += (new - *old).powi(2);
+                size[lane] += new.powi(2);
+                *old = new;
+            };
+            let (mut old, new) = (old.rb_mut().col_mut(0), new.col(0));
+            match (old.rb_mut().try_as_col_major_mut(), new.try_as_col_major()) {
+                (Some(old), Some(new)) => {
+                    let old = old.as_slice_mut().chunks_mut(LANES);
+                    for (old, new) in old.zip(new.as_slice().chunks(LANES)) {
+                        for (lane, (old, new)) in old.iter_mut().zip(new).enumerate() {
+                            step(lane, old, *new);
+                        }
+                    }
+                }
+                _ => {
+                    for (i, (old, new)) in old.iter_mut().zip(new.iter()).enumerate() {
+                        step(i % LANES, old, *new);
+                    }
+                }
             }
-            (difference, size)
+            (difference.iter().sum(), size.iter().sum())
         })
         .collect();
     let norm = columns.iter().map(|c| c.1).fold(0.0, f64::max);

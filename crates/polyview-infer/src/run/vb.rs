@@ -148,7 +148,7 @@ impl Strategy for VbOptions {
         };
         let done = self.steps(run);
         match kept {
-            Some(kept) => run.weigh(&kept, done),
+            Some(kept) => run.weigh(kept, done),
             None => done.map(|()| run.model.objective()),
         }
     }
