@@ -13,7 +13,13 @@
 //! tile by tile, so that a tile's columns stay in cache; where rows share a
 //! precision the sums over j are products of short columns.
 
+// kernels are compiled for several instruction sets only where they are inlined
+#![allow(clippy::inline_always)]
+
+use std::ops::Range;
+
 use polyview_core::NormalEquations;
+use polyview_linalg::simd::{Kernel, dispatch, mul_add};
 use polyview_linalg::{Mat, MatRef, SymPacked, combine_columns, packed_index, packed_len};
 use rayon::prelude::*;
 
@@ -123,13 +129,28 @@ fn jobs<'a>(eq: &NormalEquations, grams: &'a [Mat<f64>]) -> Vec<Job<'a>> {
     out
 }
 
+/// Rows that follow one another, as a range.
+fn in_a_row(rows: &[usize]) -> Option<Range<usize>> {
+    let (first, last) = (*rows.first()?, *rows.last()?);
+    let all = first..last + 1;
+    let follow = all.len() == rows.len() && rows.windows(2).all(|w| w[0] < w[1]);
+    follow.then_some(all)
+}
+
 /// The present means of some rows, column after column.
 fn start<const OUT: usize>(mean: MatRef<'_, f64>, rows: &[usize]) -> [Vec<f64>; OUT] {
     let k = mean.ncols();
     let mut out: [Vec<f64>; OUT] = std::array::from_fn(|_| vec![0.0; rows.len() * k]);
+    let in_a_row = in_a_row(rows);
     for j in 0..k {
-        for (x, &r) in out[0][j * rows.len()..].iter_mut().zip(rows) {
-            *x = mean[(r, j)];
+        let to = &mut out[0][j * rows.len()..(j + 1) * rows.len()];
+        match (mean.col(j).try_as_col_major(), &in_a_row) {
+            (Some(column), Some(rows)) => to.copy_from_slice(&column.as_slice()[rows.clone()]),
+            _ => {
+                for (x, &r) in to.iter_mut().zip(rows) {
+                    *x = mean[(r, j)];
+                }
+            }
         }
     }
     out
@@ -213,29 +234,52 @@ fn interleaved(eq: &NormalEquations, rows: &[usize]) -> Vec<[f64; LANES]> {
     out
 }
 
-/// $\sum\_{j \ne k} P\_{r,kj}m\_{rj}$ of the rows of one group; `means(j)` are
-/// theirs.
-#[inline]
-fn others<'a>(
-    matrices: &[[f64; LANES]],
+/// What a column of rows with own precisions sees of these and of the other columns:
+/// $P\_{r,kk}$ and $b\_{rk} - \sum\_{j \ne k} P\_{r,kj}m\_{rj}$.
+struct Left<'a> {
+    /// As [`interleaved`] has them.
+    matrices: &'a [[f64; LANES]],
+    /// As they lie beside the matrices: group after group, column after column.
+    means: &'a [[f64; LANES]],
     k: usize,
     columns: usize,
-    means: impl Fn(usize) -> &'a [f64; LANES],
-) -> [f64; LANES] {
-    let mut sum = [0.0; LANES];
-    let mut add = |p: &[f64; LANES], m: &[f64; LANES]| {
-        for i in 0..LANES {
-            sum[i] += p[i] * m[i];
+    rhs: &'a [f64],
+    linear: &'a mut [f64],
+    precision: &'a mut [f64],
+}
+
+impl Kernel for Left<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let (k, columns) = (self.k, self.columns);
+        let matrices = self.matrices.chunks_exact(packed_len(columns));
+        let means = self.means.chunks_exact(columns);
+        let out = (self.linear.chunks_mut(LANES)).zip(self.precision.chunks_mut(LANES));
+        let row = packed_index(k, 0);
+        let groups = matrices.zip(means).zip(out).zip(self.rhs.chunks(LANES));
+        for (((matrix, means), (linear, precision)), rhs) in groups {
+            let mut sum = [0.0; LANES];
+            for (p, m) in matrix[row..row + k].iter().zip(means) {
+                for i in 0..LANES {
+                    sum[i] = mul_add::<FUSED>(p[i], m[i], sum[i]);
+                }
+            }
+            let mut at = row + k;
+            for j in k + 1..columns {
+                // from (j - 1, k) to (j, k)
+                at += j;
+                let (p, m) = (&matrix[at], &means[j]);
+                for i in 0..LANES {
+                    sum[i] = mul_add::<FUSED>(p[i], m[i], sum[i]);
+                }
+            }
+            let diagonal = &matrix[row + k];
+            for (i, (to, h)) in linear.iter_mut().zip(rhs).enumerate() {
+                *to = h - sum[i];
+            }
+            precision.copy_from_slice(&diagonal[..precision.len()]);
         }
-    };
-    let row = packed_index(k, 0);
-    for (j, p) in matrices[row..row + k].iter().enumerate() {
-        add(p, means(j));
     }
-    for j in k + 1..columns {
-        add(&matrices[packed_index(j, k)], means(j));
-    }
-    sum
 }
 
 /// Rows with a precision each.
@@ -247,7 +291,7 @@ fn own<const OUT: usize>(
     site: &impl Site<OUT>,
 ) -> Tile<OUT> {
     let (first, count, k) = (eq.rows().start, rows.len(), eq.k());
-    let (length, matrices) = (packed_len(k), interleaved(eq, &rows));
+    let matrices = interleaved(eq, &rows);
     let mut out = start(mean, &rows);
     // as the matrices lie: group after group, column after column
     let mut means = vec![[0.0; LANES]; count.div_ceil(LANES) * k];
@@ -264,17 +308,17 @@ fn own<const OUT: usize>(
     for _ in 0..passes {
         sum = 0.0;
         for j in 0..k {
-            let rhs = eq.rhs.col_as_slice(j);
-            for (group, rows) in rows.chunks(LANES).enumerate() {
-                let matrices = &matrices[group * length..(group + 1) * length];
-                let means = &means[group * k..(group + 1) * k];
-                let rest = others(matrices, j, k, |l| &means[l]);
-                let diagonal = &matrices[packed_index(j, j)];
-                for (i, &r) in rows.iter().enumerate() {
-                    linear[group * LANES + i] = rhs[r - first] - rest[i];
-                    precision[group * LANES + i] = diagonal[i];
-                }
-            }
+            // the rows of a tile follow one another
+            let rhs = &eq.rhs.col_as_slice(j)[rows[0] - first..][..count];
+            dispatch(Left {
+                matrices: &matrices,
+                means: &means,
+                k: j,
+                columns: k,
+                rhs,
+                linear: &mut linear,
+                precision: &mut precision,
+            });
             let column = Column {
                 k: j,
                 rows: &rows,
@@ -292,9 +336,15 @@ fn own<const OUT: usize>(
 pub(super) fn scatter<const OUT: usize>(tiles: &[Tile<OUT>], which: usize, into: &mut Mat<f64>) {
     for tile in tiles {
         let count = tile.rows.len();
+        let in_a_row = in_a_row(&tile.rows);
         for j in 0..into.ncols() {
             let column = into.col_as_slice_mut(j);
-            for (x, &r) in tile.out[which][j * count..].iter().zip(&tile.rows) {
+            let from = &tile.out[which][j * count..(j + 1) * count];
+            if let Some(rows) = &in_a_row {
+                column[rows.clone()].copy_from_slice(from);
+                continue;
+            }
+            for (x, &r) in from.iter().zip(&tile.rows) {
                 column[r] = *x;
             }
         }

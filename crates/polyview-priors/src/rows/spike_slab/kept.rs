@@ -28,6 +28,7 @@ impl SpikeSlabRows {
         let [gamma, mean, variance] = &kept.entries[..] else {
             return self.moments.retreat(&self.name, kept, row, share);
         };
+        self.known = None;
         let (at, before) = (row - kept.rows().start, self.row_entropy(row));
         let part = |a: f64, b: f64| (1.0 - share) * a + share * b;
         let log_odds = |p: f64| p.ln() - (-p).ln_1p();

@@ -9,7 +9,7 @@ mod species;
 
 use std::ops::Range;
 
-use polyview_core::{NumericError, RowBlock, RowCov, RowMoments};
+use polyview_core::{NumericError, RowBlock, RowCov, RowMoments, Stamp};
 use polyview_linalg::{Mat, MatRef};
 
 use prior::Sums;
@@ -102,6 +102,8 @@ pub struct SpikeSlabRows {
     spike_of_prior: bool,
     /// $\langle\alpha\rangle/\gamma$, rows × K, where entries are taken together.
     together: Option<Mat<f64>>,
+    /// What the scales were learnt from last, and the state of the rows that it belongs to.
+    known: Option<(Stamp, Sums)>,
 }
 
 /// Least probability of inclusion that a joint covariance knows.
@@ -124,6 +126,7 @@ impl SpikeSlabRows {
             passes: 1,
             spike_of_prior: false,
             together: None,
+            known: None,
         };
         out.set_moments(moments);
         out
@@ -228,14 +231,21 @@ impl SpikeSlabRows {
                 self.slab_mean.col_as_slice(j),
                 self.slab_variance.col_as_slice(j),
             );
-            let spikes = &self.spike_variance[groups.count() * j..];
-            let entries = gamma.iter().zip(mu).zip(v).zip(groups.of_row());
-            for (x, (((gamma, mu), v), g)) in column.iter_mut().zip(entries) {
-                *x = if draw {
-                    mu * mu
-                } else {
-                    gamma * (mu * mu + v) + (1.0 - gamma) * spikes[*g as usize]
-                };
+            let spikes = &self.spike_variance[groups.count() * j..][..groups.count()];
+            let entries = column.iter_mut().zip(gamma.iter().zip(mu).zip(v));
+            let square = |gamma: f64, mu: f64, v: f64, spike: f64| {
+                gamma * (mu * mu + v) + (1.0 - gamma) * spike
+            };
+            match spikes {
+                _ if draw => entries.for_each(|(x, ((_, mu), _))| *x = mu * mu),
+                [spike] => {
+                    entries.for_each(|(x, ((gamma, mu), v))| *x = square(*gamma, *mu, *v, *spike));
+                }
+                _ => entries
+                    .zip(groups.of_row())
+                    .for_each(|((x, ((gamma, mu), v)), g)| {
+                        *x = square(*gamma, *mu, *v, spikes[*g as usize]);
+                    }),
             }
             let (own, all) = (groups.sums(&column), groups.sums(gamma));
             for g in 0..groups.count() {

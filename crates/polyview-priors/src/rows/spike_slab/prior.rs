@@ -47,6 +47,7 @@ pub struct SpikeSlab {
 }
 
 /// What the rows say about the scales, groups × K.
+#[derive(Clone, Debug)]
 pub(super) struct Sums {
     /// $\sum\langle\hat w^2\rangle$.
     pub(super) squares: Mat<f64>,
