@@ -40,6 +40,7 @@
 //! | one system | [`SpdFactor`], [`solve_spd`] |
 //! | second moments and their weighted sums | [`khatri_rao()`], [`RowCov`], [`weighted_gram`], [`weighted_gram_moments`] |
 //! | the same for 0/1 weights | [`masked_sums`] |
+//! | products with data of few observed cells | [`ObservedCells`] |
 //! | products and sums | [`cross`], [`times`], [`gram`], [`frobenius_dot`], [`column_sums`] |
 //! | matrices of few entries, and products with them | [`SparseColumns`], [`sparse_cross`], [`sparse_times_into`] |
 //! | decompositions | [`sym_eigen`], [`thin_svd`], [`thin_qr`], [`inverse`], [`log_abs_det`] |
@@ -94,7 +95,7 @@ pub use khatri_rao::{
     RowCov, khatri_rao, weighted_gram, weighted_gram_into, weighted_gram_moments,
 };
 pub use mask::BitMask;
-pub use masked::{add_masked_sums, masked_sums, masked_sums_of};
+pub use masked::{ObservedCells, add_masked_sums, masked_sums, masked_sums_of};
 pub use packed::{
     Gather, PackedLanes, PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad,
 };

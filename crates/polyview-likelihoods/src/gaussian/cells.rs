@@ -1,10 +1,13 @@
 //! Views with cells missing in any pattern, integrated out (spec/sshiba 2.5).
 
+// kernels are compiled for several instruction sets only where they are inlined
+#![allow(clippy::inline_always)]
+
 use std::ops::Range;
 
 use polyview_core::{Mask, NormalEquations, Predictor, SAMPLE_BLOCK, Stamp};
-use polyview_linalg::{Mat, add_masked_sums, masked_sums_of, packed_len};
-use rayon::prelude::*;
+use polyview_linalg::simd::{Kernel, dispatch, mul_add};
+use polyview_linalg::{Mat, MatRef, add_masked_sums, masked_sums_of, packed_len};
 
 use super::Gaussian;
 
@@ -17,6 +20,13 @@ const FEATURES: usize = 1024;
 /// block of samples: a multiple of the rows that the look-up of sums takes
 /// together.
 const TABLE_FEATURES: usize = 320;
+
+/// As [`TABLE_FEATURES`], where so few cells are observed that sums are made cell by cell: their
+/// moments stay in the first-level cache.
+const FEW_TABLE_FEATURES: usize = 128;
+
+/// Features whose right-hand sides are made together.
+const TILE: usize = 64;
 
 /// For some features the sums of the factors' moment table over the observed
 /// samples of each.
@@ -67,6 +77,39 @@ pub(super) struct EnergyKey {
     bias: Stamp,
     noise: Stamp,
     data: Stamp,
+}
+
+/// Adds the features' sums, each times its noise precision, to their own precisions.
+struct AddScaled<'a, F> {
+    sums: MatRef<'a, f64>,
+    /// Column of the first feature.
+    first: usize,
+    tau: F,
+    own: &'a mut [f64],
+    /// Numbers of a precision.
+    length: usize,
+}
+
+impl<F: Fn(usize) -> f64> Kernel for AddScaled<'_, F> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for (i, own) in self.own.chunks_exact_mut(self.length.max(1)).enumerate() {
+            let tau = (self.tau)(i);
+            let sums = self.sums.col(self.first + i);
+            match sums.try_as_col_major() {
+                Some(sums) => {
+                    for (to, x) in own.iter_mut().zip(sums.as_slice()) {
+                        *to = mul_add::<FUSED>(tau, *x, *to);
+                    }
+                }
+                None => {
+                    for (to, x) in own.iter_mut().zip(sums.iter()) {
+                        *to = mul_add::<FUSED>(tau, *x, *to);
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl SamplePass {
@@ -136,6 +179,20 @@ impl Gaussian {
             None => &[],
         }
     }
+    /// $\sum\_{n\in O\_d}\langle z\_n\rangle w\_d^\top$ of some features.
+    pub(super) fn observed_fit(&self, columns: Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
+        let Some(o) = &self.cache.observed else {
+            return vec![0.0; columns.len()];
+        };
+        let k = p.weights.k();
+        let sums = (o.sums.as_ref()).submatrix(
+            o.sums.nrows() - k,
+            columns.start - o.columns.start,
+            k,
+            columns.len(),
+        );
+        p.weights.row_products(columns, sums)
+    }
     /// K from K(K+1)/2 + K = K(K+3)/2.
     fn factors_of(rows: usize) -> usize {
         let root = ((9 + 8 * rows) as f64).sqrt();
@@ -148,18 +205,30 @@ impl Gaussian {
         let Some(observed) = &self.cache.observed else {
             return;
         };
-        let packed = eq.packed_mut();
-        for (i, d) in columns.clone().enumerate() {
-            let tau = self.tau(d);
-            for (g, s) in packed.row_mut(i).iter_mut().zip(observed.column(d)) {
-                *g += tau * s;
+        let own = eq.packed_mut();
+        dispatch(AddScaled {
+            sums: observed.sums.as_ref(),
+            first: columns.start - observed.columns.start,
+            tau: |i| self.tau(columns.start + i),
+            own: own.as_mut_slice(),
+            length: packed_len(k),
+        });
+        let mut linear = vec![0.0; TILE * k];
+        for start in (0..columns.len()).step_by(TILE) {
+            let rows = TILE.min(columns.len() - start);
+            for i in 0..rows {
+                let d = columns.start + start + i;
+                let (tau, b, sum) = (self.tau(d), self.level(p, d), self.observed_sum(d));
+                let cells = linear[i * k..(i + 1) * k].iter_mut().zip(self.zx_column(d));
+                for ((to, zx), sum) in cells.zip(sum) {
+                    *to = tau * (zx - b * sum);
+                }
             }
-        }
-        let zx = self.zx();
-        for (i, d) in columns.enumerate() {
-            let (tau, b, sum) = (self.tau(d), self.level(p, d), self.observed_sum(d));
             for j in 0..k {
-                eq.rhs[(i, j)] += tau * (zx[(j, d)] - b * sum[j]);
+                let column = &mut eq.rhs.col_as_slice_mut(j)[start..start + rows];
+                for (to, x) in column.iter_mut().zip(linear[j..].iter().step_by(k)) {
+                    *to += x;
+                }
             }
         }
     }
@@ -184,28 +253,27 @@ impl Gaussian {
         self.ensure_zx_of(columns, p);
         self.ensure_observed(columns, p);
         let k = p.weights.k();
-        let (zx, w) = (self.zx(), p.weights.mean());
         let Some(observed) = &self.cache.observed else {
             return Vec::new();
         };
-        columns
-            .clone()
-            .into_par_iter()
-            .with_min_len(64)
-            .map(|d| {
-                let b = p.bias.mean()[d];
-                let (gram, sum) = observed.column(d).split_at(packed_len(k));
-                let (mut with_x, mut with_b) = (0.0, 0.0);
-                for j in 0..k {
-                    with_x += w[(d, j)] * zx[(j, d)];
-                    with_b += w[(d, j)] * sum[j];
-                }
-                self.squares[d] + self.hidden_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
-                    + p.weights.row_energy(d, gram)
-                    + 2.0 * self.level(p, d) * with_b
-                    + self.counts[d] * (b * b + p.bias.variance()[d])
-            })
-            .collect()
+        let sums = observed.sums.as_ref();
+        let sums = sums.subcols(columns.start - observed.columns.start, columns.len());
+        let with_sums = |d: usize, line: &mut [f64]| {
+            let level = self.level(p, d);
+            let sum = &observed.column(d)[packed_len(k)..];
+            for ((to, zx), sum) in line.iter_mut().zip(self.zx_column(d)).zip(sum) {
+                *to = 2.0 * (level * sum - zx);
+            }
+        };
+        let energies = p.weights.own_energies(columns.clone(), sums, with_sums);
+        let all = columns.clone().zip(energies);
+        all.map(|(d, energy)| {
+            let b = p.bias.mean()[d];
+            self.squares[d] + self.hidden_variance(d) - 2.0 * b * self.sums[d]
+                + energy
+                + self.counts[d] * (b * b + p.bias.variance()[d])
+        })
+        .collect()
     }
     /// What the residuals depend on.
     fn residual_key(&self, p: &Predictor<'_>) -> [Stamp; 4] {
@@ -267,10 +335,10 @@ impl Gaussian {
             return;
         };
         let keeps = self.keeps_table(k);
-        let width = if keeps {
-            features.max(1)
-        } else {
-            TABLE_FEATURES
+        let width = match (keeps, self.few) {
+            (true, _) => features.max(1),
+            (false, true) => FEW_TABLE_FEATURES,
+            (false, false) => TABLE_FEATURES,
         };
         for start in (0..features).step_by(width) {
             let group = start..(start + width).min(features);
@@ -341,21 +409,15 @@ impl Gaussian {
         let Some((_, xw)) = &self.cache.xw else {
             return 0.0;
         };
-        let (k, z, tau) = (p.factors.k(), p.factors.mean(), self.common_tau());
-        let len = packed_len(k);
-        let first = samples.start;
-        let parts: Vec<f64> = samples
-            .into_par_iter()
-            .with_min_len(64)
-            .map(|n| {
-                let s = sums.col_as_slice(n - first);
-                let mut cross = 0.0;
-                for j in 0..k {
-                    cross += z[(n, j)] * (tau * xw[(n, j)] - s[len + j]);
-                }
-                p.factors.row_energy(n, &s[..len]) - 2.0 * cross
-            })
-            .collect();
+        let (k, tau) = (p.factors.k(), self.common_tau());
+        let (len, first) = (packed_len(k), samples.start);
+        let linear = |n: usize, line: &mut [f64]| {
+            let sums = &sums.col_as_slice(n - first)[len..];
+            for (j, (to, sum)) in line.iter_mut().zip(sums).enumerate() {
+                *to = 2.0 * (sum - tau * xw[(n, j)]);
+            }
+        };
+        let parts = p.factors.own_energies(samples, sums.as_ref(), linear);
         parts.iter().sum()
     }
     /// Adds the energy of samples whose factors are final.

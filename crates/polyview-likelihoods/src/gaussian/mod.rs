@@ -37,9 +37,14 @@ pub use species::GaussianSpecies;
 use std::ops::Range;
 
 use polyview_core::{GammaPrior, Gammas, Mask, NumericError, Predictor, Stamp, Values, View};
-use polyview_linalg::{Mat, SymPacked};
+use polyview_linalg::{Mat, ObservedCells, SymPacked};
 
 use crate::{MissingData, NoiseBy, ParameterUncertainty};
+
+/// Share of observed cells up to which products with the data go over these alone: of some samples, and of
+/// more than [`MANY`].
+const FEW: (f64, f64) = (0.4, 0.25);
+const MANY: usize = 1024;
 
 /// Choices of a Gaussian view.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +91,8 @@ pub struct Gaussian {
     /// Shared with whoever else holds the view; copied when it changes.
     values: Values,
     mask: Mask,
+    /// Whether so few cells are observed that products go over these alone.
+    few: bool,
     missing: MissingData,
     /// Row weights and image of the constant vector; `None` = all ones.
     ones: Option<Vec<f64>>,
@@ -130,6 +137,8 @@ struct Cache {
     partial: Option<Mat<f64>>,
     /// Incomplete views: the current pass over the samples.
     pass: Option<cells::SamplePass>,
+    /// Views of few cells: these, with the stamp of the data.
+    cells: Option<(Stamp, ObservedCells)>,
     /// Incomplete views: the samples' part of the energy.
     energy: Option<(cells::EnergyKey, f64)>,
 }
@@ -158,6 +167,7 @@ impl Gaussian {
             name,
             values,
             mask,
+            few: false,
             missing: options.missing,
             ones,
             samples: samples as f64,
@@ -183,6 +193,10 @@ impl Gaussian {
             cache: Cache::default(),
         };
         term.count_cells();
+        let observed = term.counts.iter().sum::<f64>();
+        let cells = (samples * columns) as f64;
+        let share = if samples > MANY { FEW.1 } else { FEW.0 };
+        term.few = term.by_cells() && observed <= share * cells;
         term.imputed = impute::Imputed::start(&term);
         term.sum_columns(0..columns);
         term
@@ -195,6 +209,7 @@ impl Gaussian {
         let mut term = Self {
             name: name.into(),
             mask: Mask::Complete,
+            few: false,
             missing: MissingData::Marginal,
             ones: Some(data.ones),
             samples: data.samples as f64,

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use polyview_core::{Predictor, Stamp, Values};
-use polyview_linalg::{Accum, Mat, MatRef, cross, sparse_cross, sparse_times_into, times};
+use polyview_core::{Mask, Predictor, Stamp, Values};
+use polyview_linalg::{
+    Accum, Mat, MatRef, ObservedCells, cross_into, sparse_cross, sparse_times_into, times,
+};
 
 use super::{Gaussian, NoiseBy, XwKey, blocks};
 
@@ -19,6 +21,11 @@ impl Gaussian {
     /// Adds `X_cols · diag(t) W_cols` to `out`.
     pub(super) fn add_xw(&self, columns: &Range<usize>, p: &Predictor<'_>, out: &mut Mat<f64>) {
         let w = p.weights.mean().subrows(columns.start, columns.len());
+        let weights = self.column_weights().map(|t| &t[columns.clone()]);
+        if let Some(cells) = self.few_cells() {
+            cells.times_into(columns.clone(), w, weights, out.as_mut());
+            return;
+        }
         let mut add = |w: MatRef<'_, f64>| match &self.values {
             Values::Dense(x) => {
                 let x = x.as_ref().subcols(columns.start, columns.len());
@@ -28,12 +35,15 @@ impl Gaussian {
                 sparse_times_into(x.entries(), columns.clone(), w, out.as_mut());
             }
         };
-        match self.column_weights() {
+        match weights {
             None => add(w),
             Some(t) => {
-                let scaled = Mat::from_fn(w.nrows(), w.ncols(), |i, j| {
-                    t[columns.start + i] * w[(i, j)]
-                });
+                let mut scaled = w.to_owned();
+                for j in 0..scaled.ncols() {
+                    for (w, t) in scaled.col_as_slice_mut(j).iter_mut().zip(t) {
+                        *w *= t;
+                    }
+                }
                 add(scaled.as_ref());
             }
         }
@@ -42,6 +52,7 @@ impl Gaussian {
     pub(super) fn ensure_xw(&mut self, p: &Predictor<'_>) {
         let key = self.xw_key(p);
         if !matches!(&self.cache.xw, Some((k, _)) if *k == key) {
+            self.gather_cells();
             let mut out = Mat::zeros(self.values.nrows(), p.weights.k());
             for block in blocks(self.values.nrows(), self.values.ncols()) {
                 self.add_xw(&block, p, &mut out);
@@ -55,14 +66,8 @@ impl Gaussian {
     }
     /// $Z^\top X$ of some columns, written to the cache.
     pub(super) fn fill_zx(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
+        self.gather_cells();
         let z = p.factors.mean();
-        let block = match &self.values {
-            Values::Dense(x) => {
-                let x = x.as_ref().subcols(columns.start, columns.len());
-                cross(z, x)
-            }
-            Values::Sparse(x) => sparse_cross(z, x.entries(), columns.clone()),
-        };
         let (k, d) = (p.factors.k(), self.values.ncols());
         let key = (p.factors.stamp(), self.data_stamp);
         let fits = matches!(&self.cache.zx, Some((z, x, m)) if (*z, *x) == key && m.nrows() == k);
@@ -77,11 +82,36 @@ impl Gaussian {
                 },
             ));
         }
-        if let Some((_, _, zx)) = &mut self.cache.zx {
-            zx.as_mut()
-                .subcols_mut(columns.start, columns.len())
-                .copy_from(&block);
+        let Some((stamp, of_data, mut zx)) = self.cache.zx.take() else {
+            return;
+        };
+        let mut out = zx.as_mut().subcols_mut(columns.start, columns.len());
+        match (&self.values, self.few_cells()) {
+            (_, Some(cells)) => cells.cross_into(columns.clone(), z, out),
+            (Values::Dense(x), None) => {
+                let x = x.as_ref().subcols(columns.start, columns.len());
+                cross_into(out, z, x, Accum::Replace);
+            }
+            (Values::Sparse(x), None) => {
+                out.copy_from(&sparse_cross(z, x.entries(), columns.clone()));
+            }
         }
+        self.cache.zx = Some((stamp, of_data, zx));
+    }
+    /// Gathers the observed cells, where they are so few that products go over these alone.
+    pub(super) fn gather_cells(&mut self) {
+        if !self.few || self.few_cells().is_some() {
+            return;
+        }
+        if let (Mask::Cells { by_feature, .. }, Values::Dense(x)) = (&self.mask, &self.values) {
+            let cells = ObservedCells::new(by_feature, x.as_ref());
+            self.cache.cells = Some((self.data_stamp, cells));
+        }
+    }
+    /// The observed cells, where they were gathered.
+    fn few_cells(&self) -> Option<&ObservedCells> {
+        let of_data = self.cache.cells.as_ref();
+        of_data.filter(|c| c.0 == self.data_stamp).map(|c| &c.1)
     }
     /// Makes sure that `cache.zx` fits the current factors.
     pub(super) fn ensure_zx(&mut self, p: &Predictor<'_>) {
@@ -103,6 +133,13 @@ impl Gaussian {
     pub(super) fn mark_zx(&mut self, p: &Predictor<'_>) {
         if let Some((z, _, _)) = &mut self.cache.zx {
             *z = p.factors.stamp();
+        }
+    }
+    /// A column of [`Self::zx`]: none before it was made.
+    pub(super) fn zx_column(&self, column: usize) -> &[f64] {
+        match &self.cache.zx {
+            Some((_, _, m)) => m.col_as_slice(column),
+            None => &[],
         }
     }
     /// $Z^\top X$ as it was last made, K × features.

@@ -227,11 +227,7 @@ impl Equations for Gaussian {
         }
         let w = p.weights.mean();
         let fit: Vec<f64> = if self.by_cells() {
-            let of = |d: usize| {
-                let z = self.observed_sum(d);
-                (0..z.len()).map(|k| z[k] * w[(d, k)]).sum()
-            };
-            columns.clone().map(of).collect()
+            self.observed_fit(columns.clone(), p)
         } else {
             let shared = self.factor_sums(p).1;
             let mut fit = vec![0.0; columns.len()];
@@ -262,6 +258,7 @@ impl Equations for Gaussian {
                 _ => Mat::zeros(rows, k),
             },
         };
+        self.gather_cells();
         self.add_xw(&columns, p, &mut partial);
         self.cache.partial = Some(partial);
         if self.by_cells() && self.scope == NoiseBy::View {

@@ -12,17 +12,22 @@
 use crate::BitMask;
 use crate::columns::put_column;
 use crate::simd::dispatch;
+use direct::direct_columns;
 use faer::prelude::ReborrowMut;
 use faer::{Accum, MatMut, MatRef};
 use lookup::{Lookup, Scratch};
 use plan::Plan;
 use rayon::prelude::*;
-use sparse::{Total, sum_of_rows};
+use sparse::Total;
 use std::ops::Range;
 
+mod direct;
 mod lookup;
 mod plan;
+mod products;
 mod sparse;
+
+pub use products::ObservedCells;
 
 #[cfg(test)]
 mod tests;
@@ -107,8 +112,13 @@ fn sums(
                 dense_columns(&plan, table, out, accum);
             }
         });
-    if !long.iter().all(|&long| long) {
-        sparse_columns(mask, columns.start, &counts, &long, table, out, accum);
+    let few = |d: usize| !long[d] && 2 * counts[d] <= mask.rows();
+    if (0..long.len()).any(few) {
+        let others: Vec<bool> = (0..long.len()).map(|d| !few(d)).collect();
+        direct_columns(mask, columns.start, &others, table, out.rb_mut(), accum);
+    }
+    if (0..long.len()).any(|d| !long[d] && !few(d)) {
+        nearly_full_columns(mask, columns.start, &counts, &long, table, out, accum);
     }
 }
 
@@ -156,8 +166,8 @@ fn dense_chunk<const LANES: usize>(
     }
 }
 
-/// The columns whose sums are short.
-fn sparse_columns(
+/// The columns that miss few rows, or none.
+fn nearly_full_columns(
     mask: &BitMask,
     first: usize,
     counts: &[usize],
@@ -166,10 +176,7 @@ fn sparse_columns(
     out: MatMut<'_, f64>,
     accum: Accum,
 ) {
-    let most = |d: usize| 2 * counts[d] > mask.rows();
-    let total = (0..counts.len())
-        .any(|d| !long[d] && most(d))
-        .then(|| Total::new(table));
+    let total = Total::new(table);
     out.par_col_chunks_mut(SPARSE_BLOCK)
         .enumerate()
         .for_each_init(
@@ -177,15 +184,10 @@ fn sparse_columns(
             |scratch, (b, mut out)| {
                 for j in 0..out.ncols() {
                     let d = b * SPARSE_BLOCK + j;
-                    if long[d] {
+                    if long[d] || 2 * counts[d] <= mask.rows() {
                         continue;
                     }
-                    let sum = match &total {
-                        Some(total) if most(d) => {
-                            total.without(table, mask.zeros_in_col(first + d), scratch)
-                        }
-                        _ => sum_of_rows(table, mask.ones_in_col(first + d), scratch),
-                    };
+                    let sum = total.without(table, mask.zeros_in_col(first + d), scratch);
                     put_column(out.rb_mut().col_mut(j), sum, accum);
                 }
             },

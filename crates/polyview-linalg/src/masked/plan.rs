@@ -15,11 +15,19 @@ const BLOCK_BYTES: usize = BLOCK_ROWS / 8;
 /// Columns whose bits are brought into order together.
 const TRANSPOSE: usize = 64;
 
+/// Rows beyond which tables serve sooner: sums row by row no longer stay in registers.
+const MANY: usize = 1024;
+
 /// Whether a sum of `count` out of `rows` vectors of a given length is made by table look-up. The others, over few
-/// rows or over all but few, are made row by row; the break-even was measured.
+/// rows (two fifths of some, a quarter of many) or over all but few, are made row by row; the break-even was measured.
 pub(super) fn is_long(count: usize, rows: usize, length: usize) -> bool {
     let short = rows / if length < 64 { 128 } else { 64 };
-    count > short && rows - count > short
+    let few = if rows > MANY {
+        count <= rows / 4
+    } else {
+        5 * count <= 2 * rows
+    };
+    !few && rows - count > short
 }
 
 /// The long sums among a range of columns.

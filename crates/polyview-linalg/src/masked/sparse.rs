@@ -1,32 +1,8 @@
-//! Sums of few rows, and of all rows but few.
+//! Sums of all rows but few.
 
 use crate::columns::as_slice;
 use crate::simd::{Kernel, dispatch};
 use faer::MatRef;
-
-/// Sum of the columns `rows` of `table`.
-pub(super) fn sum_of_rows<'s>(
-    table: MatRef<'_, f64>,
-    rows: impl Iterator<Item = usize>,
-    scratch: &'s mut [f64],
-) -> &'s [f64] {
-    let sum = &mut scratch[..table.nrows()];
-    sum.fill(0.0);
-    for n in rows {
-        let column = table.col(n);
-        match as_slice(column) {
-            Some(entries) => add(sum, entries.iter()),
-            None => add(sum, column.iter()),
-        }
-    }
-    sum
-}
-
-fn add<'a>(sum: &mut [f64], column: impl Iterator<Item = &'a f64>) {
-    for (s, x) in sum.iter_mut().zip(column) {
-        *s += x;
-    }
-}
 
 /// Sum of all columns of a table in doubled precision.
 pub(super) struct Total {

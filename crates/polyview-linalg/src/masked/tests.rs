@@ -172,3 +172,62 @@ fn sums_over_parts_of_the_rows_add_up() {
         }
     }
 }
+
+#[test]
+fn products_over_observed_cells_are_those_with_zeros_elsewhere() {
+    for k in [1, 7, 8, 10, 16, 33, 40] {
+        for (n, d) in [(1, 1), (63, 5), (64, 70), (87, 600), (200, 9)] {
+            for observed in [0.0, 0.2, 1.0] {
+                let mask = random_mask(n, d, observed, (n + d + k) as u64);
+                let hidden = noise(n, d, 5);
+                let zeros = Mat::from_fn(
+                    n,
+                    d,
+                    |i, j| {
+                        if mask.get(i, j) { hidden[(i, j)] } else { 0.0 }
+                    },
+                );
+                // what lies under the mask is never read
+                let x = Mat::from_fn(n, d, |i, j| {
+                    if mask.get(i, j) {
+                        hidden[(i, j)]
+                    } else {
+                        f64::NAN
+                    }
+                });
+                let cells = ObservedCells::new(&mask, x.as_ref());
+                let columns = d / 3..d;
+                let of = |m: &Mat<f64>| m.as_ref().subcols(columns.start, columns.len()).to_owned();
+                let z = noise(n, k, 6);
+                let mut out = noise(k, columns.len(), 7);
+                cells.cross_into(columns.clone(), z.as_ref(), out.as_mut());
+                close(&out, &(z.transpose() * of(&zeros)), 1e-13 * (n + 1) as f64);
+                let w = noise(columns.len(), k, 8);
+                let t: Vec<f64> = (0..columns.len()).map(|j| 1.0 + j as f64).collect();
+                let scaled = Mat::from_fn(columns.len(), k, |j, c| t[j] * w[(j, c)]);
+                for (t, w_t) in [(None, &w), (Some(&t[..]), &scaled)] {
+                    let start = noise(n, k, 9);
+                    let mut out = start.clone();
+                    cells.times_into(columns.clone(), w.as_ref(), t, out.as_mut());
+                    let size = t.map_or(1.0, |t| t.iter().fold(0.0, |a: f64, b| a.max(*b)));
+                    let tolerance = 1e-14 * size * (d + 1) as f64;
+                    close(&out, &(start + of(&zeros) * w_t), tolerance);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_leave_products_over_observed_cells_alone() {
+    let mask = random_mask(87, 900, 0.2, 3);
+    let cells = ObservedCells::new(&mask, noise(87, 900, 1).as_ref());
+    let both = || {
+        let (mut zx, mut xw) = (Mat::zeros(10, 900), Mat::zeros(87, 10));
+        cells.cross_into(0..900, noise(87, 10, 2).as_ref(), zx.as_mut());
+        cells.times_into(0..900, noise(900, 10, 4).as_ref(), None, xw.as_mut());
+        (zx, xw)
+    };
+    let found = with_threads(&both);
+    assert!(found.iter().all(|f| *f == found[0]));
+}

@@ -5,6 +5,7 @@ mod beside;
 mod change;
 mod file;
 mod kept;
+mod lanes;
 mod subset;
 mod sums;
 

@@ -1,19 +1,14 @@
 //! Sums over rows that equations and bounds are made of.
 
-// kernels are compiled for several instruction sets only where they are inlined
-#![allow(clippy::inline_always)]
-
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use polyview_linalg::faer::prelude::ReborrowMut;
-use polyview_linalg::simd::{Kernel, dispatch};
 use polyview_linalg::{
-    Mat, MatMut, PackedRows, SymPacked, column_square_sums, column_sums, gram, packed_dot,
-    packed_index, packed_len, packed_quad, weighted_column_sums,
+    Mat, PackedRows, SymPacked, column_square_sums, column_sums, gram, packed_dot, packed_index,
+    packed_len, packed_quad, weighted_column_sums,
 };
-use rayon::prelude::*;
 
+use super::lanes::second_moment;
 use super::{RowCov, RowMoments};
 use crate::model::basis;
 
@@ -105,7 +100,7 @@ impl RowMoments {
     }
     /// Packed covariance of one explicit row; `spare` is written to where it is
     /// not stored.
-    fn packed_cov<'a>(&'a self, r: usize, spare: &'a mut [f64]) -> &'a [f64] {
+    pub(super) fn packed_cov<'a>(&'a self, r: usize, spare: &'a mut [f64]) -> &'a [f64] {
         match &self.cov {
             RowCov::Zero => spare.fill(0.0),
             RowCov::Shared(s) => return s.as_slice(),
@@ -259,102 +254,6 @@ impl RowMoments {
     /// again has it made anew.
     pub fn forget_moment_table(&mut self) {
         self.table = OnceLock::new();
-    }
-    /// Writes the columns of [`RowMoments::moment_table`] that belong to `rows`
-    /// to `out`, the second moments of row $r$ times the first and its mean
-    /// times the second number of `weights(r)`.
-    pub fn write_moment_table(
-        &self,
-        rows: Range<usize>,
-        weights: impl Fn(usize) -> (f64, f64) + Sync,
-        out: MatMut<'_, f64>,
-    ) {
-        const ROWS: usize = 32;
-        out.par_col_chunks_mut(ROWS)
-            .enumerate()
-            .for_each(|(chunk, out)| {
-                dispatch(MomentTable {
-                    rows: self,
-                    first: rows.start + chunk * ROWS,
-                    weights: &weights,
-                    out,
-                });
-            });
-    }
-}
-
-/// Numbers of a line that are written together.
-const WIDE: usize = 8;
-
-/// Some columns of a moment table.
-struct MomentTable<'a, F> {
-    rows: &'a RowMoments,
-    first: usize,
-    weights: &'a F,
-    out: MatMut<'a, f64>,
-}
-
-impl<F: Fn(usize) -> (f64, f64)> Kernel for MomentTable<'_, F> {
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let (k, p) = (self.rows.k(), packed_len(self.rows.k()));
-        let mut out = self.out;
-        let mut mean = vec![0.0; k.next_multiple_of(WIDE)];
-        let (mut cov, mut spare) = (vec![0.0; p], vec![0.0; p + k]);
-        for i in 0..out.ncols() {
-            let r = self.first + i;
-            self.rows.copy_mean(r, &mut mean[..k]);
-            let (second, first) = (self.weights)(r);
-            let cov = self.rows.packed_cov(r, &mut cov);
-            let mut column = out.rb_mut().col_mut(i).try_as_col_major_mut();
-            let cell = match &mut column {
-                Some(column) => column.rb_mut().as_slice_mut(),
-                None => &mut spare[..],
-            };
-            let (squares, line) = cell.split_at_mut(p);
-            second_moment(k, cov, &mean, second, squares);
-            for (x, m) in line.iter_mut().zip(&mean) {
-                *x = first * m;
-            }
-            if column.is_none() {
-                for (to, x) in out.rb_mut().col_mut(i).iter_mut().zip(&spare) {
-                    *to = *x;
-                }
-            }
-        }
-    }
-}
-
-/// Writes the packed $t(S + m^\top m)$ to `out`, `cov` = S packed; what `mean`
-/// has beyond K does not count.
-///
-/// Lines of the triangle are written eight numbers at a time: what goes beyond
-/// the end of one is overwritten by the next.
-#[inline(always)]
-fn second_moment(k: usize, cov: &[f64], mean: &[f64], t: f64, out: &mut [f64]) {
-    let mut start = 0;
-    for (a, x) in mean[..k].iter().enumerate() {
-        for j in (0..=a).step_by(WIDE) {
-            let at = start + j;
-            if let (Some(cov), Some(mean), Some(out)) = (
-                cov[at..].first_chunk::<WIDE>(),
-                mean[j..].first_chunk::<WIDE>(),
-                out[at..].first_chunk_mut::<WIDE>(),
-            ) {
-                // all before the first is stored: the compiler need not know
-                // that they do not overlap
-                let mut made = [0.0; WIDE];
-                for l in 0..WIDE {
-                    made[l] = (cov[l] + x * mean[l]) * t;
-                }
-                *out = made;
-            } else {
-                for l in j..=a.min(j + WIDE - 1) {
-                    out[start + l] = (cov[start + l] + x * mean[l]) * t;
-                }
-            }
-        }
-        start += a + 1;
     }
 }
 
