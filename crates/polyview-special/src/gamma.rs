@@ -77,7 +77,7 @@ fn with_slope(shape: f64, rate: f64, slope: f64) -> f64 {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    shape: f64,
+    own: f64,
     prior: f64,
     slope: f64,
     divergence: f64,
@@ -88,7 +88,7 @@ impl Shape {
     pub fn new(shape: f64, prior: f64) -> Self {
         let known = legal(shape, 1.0) && legal(prior, 1.0);
         Self {
-            shape,
+            own: shape,
             prior,
             slope: if legal(shape, 1.0) {
                 slope(shape)
@@ -104,22 +104,22 @@ impl Shape {
     }
     /// Whether it is of these shapes.
     pub fn is(&self, shape: f64, prior: f64) -> bool {
-        self.shape == shape && self.prior == prior
+        self.own == shape && self.prior == prior
     }
     /// [`mean_log`] at a rate, to the bit.
     pub fn mean_log(&self, rate: f64) -> f64 {
-        if legal(self.shape, rate) {
-            with_slope(self.shape, rate, self.slope)
+        if legal(self.own, rate) {
+            with_slope(self.own, rate, self.slope)
         } else {
             f64::NAN
         }
     }
     /// [`kl`] at a rate and the prior's, to the bit.
     pub fn kl(&self, rate: f64, prior_rate: f64) -> f64 {
-        if !(legal(self.shape, rate) && legal(self.prior, prior_rate)) {
+        if !(legal(self.own, rate) && legal(self.prior, prior_rate)) {
             return f64::NAN;
         }
-        let (excess, ratio) = ratio_of_means(self.shape, rate, self.prior, prior_rate);
+        let (excess, ratio) = ratio_of_means(self.own, rate, self.prior, prior_rate);
         self.prior * log_excess(excess, ratio) + self.divergence
     }
 }

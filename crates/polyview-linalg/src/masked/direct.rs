@@ -29,25 +29,22 @@ impl Rows {
         let mut cells = vec![Lane::ZERO; lanes * table.ncols()];
         for (n, row) in cells.chunks_exact_mut(lanes.max(1)).enumerate() {
             let column = table.col(n);
-            match as_slice(column) {
-                Some(entries) => {
-                    let (full, rest) = entries.as_chunks();
-                    for (lane, entries) in row.iter_mut().zip(full) {
-                        lane.0 = *entries;
-                    }
-                    for (x, y) in row[full.len()..]
-                        .iter_mut()
-                        .flat_map(|l| &mut l.0)
-                        .zip(rest)
-                    {
-                        *x = *y;
-                    }
+            if let Some(entries) = as_slice(column) {
+                let (full, rest) = entries.as_chunks();
+                for (lane, entries) in row.iter_mut().zip(full) {
+                    lane.0 = *entries;
                 }
-                None => {
-                    let entries = row.iter_mut().flat_map(|lane| &mut lane.0);
-                    for (x, y) in entries.zip(column.iter()) {
-                        *x = *y;
-                    }
+                for (x, y) in row[full.len()..]
+                    .iter_mut()
+                    .flat_map(|l| &mut l.0)
+                    .zip(rest)
+                {
+                    *x = *y;
+                }
+            } else {
+                let entries = row.iter_mut().flat_map(|lane| &mut lane.0);
+                for (x, y) in entries.zip(column.iter()) {
+                    *x = *y;
                 }
             }
         }
@@ -160,35 +157,32 @@ impl<const LANES: usize> Kernel for Direct<'_, LANES> {
                 let mut column = out.rb_mut().col_mut(j);
                 let cells = 8 * from..column.nrows().min(8 * (from + LANES));
                 let mut sum = [Lane::ZERO; LANES];
-                match column.rb_mut().try_as_col_major_mut() {
-                    Some(column) => {
-                        let column = &mut column.as_slice_mut()[cells];
-                        if !fresh {
-                            take(&mut sum, column);
-                        }
-                        add_rows(
-                            &mut sum,
-                            (rows, from),
-                            bytes,
-                            start..(start + step).min(words),
-                        );
-                        give(&sum, column);
+                if let Some(column) = column.rb_mut().try_as_col_major_mut() {
+                    let column = &mut column.as_slice_mut()[cells];
+                    if !fresh {
+                        take(&mut sum, column);
                     }
-                    None => {
-                        if !fresh {
-                            for (i, cell) in cells.clone().enumerate() {
-                                sum[i / 8].0[i % 8] = column[cell];
-                            }
+                    add_rows(
+                        &mut sum,
+                        (rows, from),
+                        bytes,
+                        start..(start + step).min(words),
+                    );
+                    give(&sum, column);
+                } else {
+                    if !fresh {
+                        for (i, cell) in cells.clone().enumerate() {
+                            sum[i / 8].0[i % 8] = column[cell];
                         }
-                        add_rows(
-                            &mut sum,
-                            (rows, from),
-                            bytes,
-                            start..(start + step).min(words),
-                        );
-                        for (i, cell) in cells.enumerate() {
-                            column[cell] = sum[i / 8].0[i % 8];
-                        }
+                    }
+                    add_rows(
+                        &mut sum,
+                        (rows, from),
+                        bytes,
+                        start..(start + step).min(words),
+                    );
+                    for (i, cell) in cells.enumerate() {
+                        column[cell] = sum[i / 8].0[i % 8];
                     }
                 }
             }

@@ -194,14 +194,12 @@ fn in_lanes(matrix: MatRef<'_, f64>, scale: Option<&[f64]>) -> Vec<Lane> {
         for j in 0..matrix.ncols() {
             let cells = out[j / 8..].iter_mut().step_by(lanes);
             let cells = cells.map(|lane| &mut lane.0[j % 8]);
-            match as_slice(matrix.col(j)) {
-                Some(column) => cells
-                    .zip(&column[rows.clone()])
-                    .for_each(|(to, x)| *to = *x),
-                None => {
-                    let column = matrix.col(j).subrows(rows.start, rows.len());
-                    cells.zip(column.iter()).for_each(|(to, x)| *to = *x);
-                }
+            if let Some(column) = as_slice(matrix.col(j)) {
+                let column = &column[rows.clone()];
+                cells.zip(column).for_each(|(to, x)| *to = *x);
+            } else {
+                let column = matrix.col(j).subrows(rows.start, rows.len());
+                cells.zip(column.iter()).for_each(|(to, x)| *to = *x);
             }
         }
         if let Some(scale) = scale {
