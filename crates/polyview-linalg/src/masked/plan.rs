@@ -16,7 +16,7 @@ const BLOCK_BYTES: usize = BLOCK_ROWS / 8;
 const TRANSPOSE: usize = 64;
 
 /// Rows beyond which tables serve sooner: sums row by row no longer stay in registers.
-const MANY: usize = 1024;
+const MANY: usize = 128;
 
 /// Whether a sum of `count` out of `rows` vectors of a given length is made by table look-up. The others, over few
 /// rows (two fifths of some, a quarter of many) or over all but few, are made row by row; the break-even was measured.
