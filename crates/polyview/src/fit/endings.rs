@@ -175,10 +175,15 @@ impl Fit {
             let name = &view.name;
             match self.shares_of(at) {
                 Ok(Some([_, 0.0])) => None,
-                Ok(Some([joint, regression])) => Some(format!(
-                    "view '{name}' is predicted by a mixture of the joint fit ({joint:.2}) and a regression on the features of the \
-                     other views ({regression:.2})"
-                )),
+                Ok(Some([joint, regression])) => {
+                    let own = self.regressed(at).ok().flatten();
+                    let similar = own.and_then(|own| own.says_of_similar());
+                    Some(format!(
+                        "view '{name}' is predicted by a mixture of the joint fit ({joint:.2}) and a regression on the features of \
+                         the other views ({regression:.2}){}",
+                        similar.unwrap_or_default()
+                    ))
+                }
                 _ if self.holds_settled(at) => Some(format!(
                     "view '{name}' is predicted by weights that were settled on what the other views say"
                 )),

@@ -13,6 +13,8 @@ use crate::fit::Fit;
 use crate::fit::short_fits::{SAMPLES, some_of};
 use crate::fit::widths::{of_width, standardised};
 
+/// With fewer samples of a view whether it bends cannot be told from chance.
+const FEWEST: usize = 50;
 /// Most training samples that others are compared with.
 const POINTS: usize = 1000;
 /// Most numbers that are kept of these.
@@ -191,7 +193,7 @@ impl Fit {
             .filter(|n| target.mask().count_sample(*n as usize, target.n_features()) > 0)
             .collect();
         let most = POINTS.min(NUMBERS / x.ncols().max(1));
-        if most < POINTS.min(known.len()) / 2 {
+        if known.len() < FEWEST || most < POINTS.min(known.len()) / 2 {
             return Ok(None);
         }
         let key = StreamKey::new(self.run_options().seed);

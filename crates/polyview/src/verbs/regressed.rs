@@ -14,7 +14,7 @@ use crate::fit::{ComponentView, Fit};
 /// What predicts a view from the features of others alone: linear predictors
 /// $s\_{nc} = a\_c + \sum\_d (x\_{nd} - m\_d)b\_{dc}$, known numbers, with missing cells at their means.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Regressed {
+pub(crate) struct Regressed {
     /// Of each view of the fit that it is predicted from the coefficients, columns × predictors of the target, per working unit.
     pub(super) of_view: Vec<Option<Source>>,
     /// What bends, if anything does.
@@ -23,6 +23,8 @@ pub(super) struct Regressed {
     pub(super) intercept: Vec<f64>,
     /// Of numbers the variance about the predictors of each, of samples that were held out; else empty.
     pub(super) noise: Vec<f64>,
+    /// The share of the cells of its views that a training sample knows, on average; 0 in models of before that was asked.
+    pub(super) known: f64,
 }
 
 /// What one view is multiplied by.
@@ -35,6 +37,10 @@ pub(super) struct Source {
     pub(super) domain: Domain,
 }
 
+/// So much less of the cells than training samples, and a sample is not predicted by a regression on them, which takes what
+/// it lacks to be at the mean.
+const LESS: f64 = 0.1;
+
 /// Where the state has it.
 pub(crate) fn place(target: &str) -> String {
     format!("regression/{target}/")
@@ -44,6 +50,7 @@ impl Regressed {
     pub(super) fn save(&self, fit: &Fit, target: &str, state: &mut State) {
         let at = place(target);
         state.put_vec(&format!("{at}intercept"), &self.intercept);
+        state.put_vec(&format!("{at}known"), &[self.known]);
         if !self.noise.is_empty() {
             state.put_vec(&format!("{at}noise"), &self.noise);
         }
@@ -73,6 +80,8 @@ impl Regressed {
                 None
             });
         }
+        let known = format!("{at}known");
+        let known = state.has(&known).then(|| state.scalar(&known)).transpose();
         let noise = format!("{at}noise");
         let noise = state.has(&noise).then(|| state.vec(&noise)).transpose();
         Ok(Self {
@@ -80,6 +89,7 @@ impl Regressed {
             curved: Curved::load(&format!("{at}curved/"), state)?,
             intercept: state.vec(&format!("{at}intercept"))?,
             noise: noise.map_err(Error::from)?.unwrap_or_default(),
+            known: known.map_err(Error::from)?.unwrap_or_default(),
         })
     }
     /// Linear predictors of so many samples, samples × predictors.
@@ -111,7 +121,7 @@ impl Regressed {
         Ok(out)
     }
     /// What is to be said of predictors that go by similarities to training samples.
-    pub(super) fn says_of_similar(&self) -> Option<String> {
+    pub(crate) fn says_of_similar(&self) -> Option<String> {
         let curved = self.curved.as_ref()?;
         let (own, all) = (curved.predictors(), self.intercept.len());
         let which = if own == all {
@@ -139,18 +149,33 @@ impl Regressed {
         };
         (0..self.of_view.len()).filter(some_lack).collect()
     }
-    /// Whether each sample has something of every view that it is predicted from: a view that is not there is no view of
-    /// mean features, and factors know what the others say of it.
+    /// Whether each sample has something of every view that it is predicted from, and hardly less of their cells than training
+    /// samples had: a view that is not there is no view of mean features, and factors know what the others say of it.
     pub(super) fn knows(&self, views: &[Option<View>], samples: usize) -> Vec<bool> {
+        let parts = self.known_parts(views, samples);
+        parts
+            .iter()
+            .map(|own| *own > 0.0 && *own >= self.known - LESS)
+            .collect()
+    }
+    /// The share of the cells of its views that each sample knows; 0 where it lacks one of them.
+    pub(super) fn known_parts(&self, views: &[Option<View>], samples: usize) -> Vec<f64> {
         let sources: Vec<_> = (views.iter().enumerate())
             .filter(|(v, _)| self.is_of(*v))
             .map(|(_, view)| view.as_ref())
             .collect();
-        let has = |n: usize| {
-            let of = |v: &View| v.mask().count_sample(n, v.n_features()) > 0;
-            sources.iter().all(|view| view.is_some_and(of))
+        let all: usize = sources.iter().flatten().map(|v| v.n_features()).sum();
+        let of = |n: usize| {
+            let cells = |v: &View| v.mask().count_sample(n, v.n_features());
+            let counts: Option<Vec<usize>> = sources.iter().map(|v| Some(cells((*v)?))).collect();
+            match counts {
+                Some(counts) if counts.iter().all(|c| *c > 0) => {
+                    counts.iter().sum::<usize>() as f64 / all.max(1) as f64
+                }
+                _ => 0.0,
+            }
         };
-        (0..samples).map(has).collect()
+        (0..samples).map(of).collect()
     }
 }
 
@@ -189,7 +214,7 @@ pub(super) fn known(mut view: ComponentView, scores: &Mat<f64>, noise: &[f64]) -
 
 impl Fit {
     /// What predicts a view from the features of others, if its mixture has that.
-    pub(super) fn regressed(&self, at: usize) -> Result<Option<Regressed>> {
+    pub(crate) fn regressed(&self, at: usize) -> Result<Option<Regressed>> {
         let name = &self.views[at].name;
         let reader = self.settled.reader();
         if !reader.has(&format!("{}intercept", place(name))) {

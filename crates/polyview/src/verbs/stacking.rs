@@ -214,11 +214,14 @@ impl Fit {
         folds: Folds,
     ) -> Result<()> {
         let rows = self.samples.len();
-        let (regressed, held) = self.regress(targets, v, fold_of)?;
+        let (mut regressed, held) = self.regress(targets, v, fold_of)?;
         let data = self.data()?;
         let views: Vec<Option<View>> = (data.iter().enumerate())
             .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
             .collect();
+        let parts = regressed.known_parts(&views, rows);
+        let known: Vec<f64> = parts.into_iter().filter(|part| *part > 0.0).collect();
+        regressed.known = known.iter().sum::<f64>() / known.len().max(1) as f64;
         let usable = regressed.knows(&views, rows);
         let Some((shares, mut note)) = shares_of([joint, &held], &usable, folds) else {
             self.not_mixed(v, "no sample has all of the other views");
@@ -266,7 +269,18 @@ impl Fit {
         };
         // without all of the views there is the joint fit
         let knows = regressed.knows(views, samples);
-        let without = knows.iter().filter(|knows| !**knows).count();
+        let parts = regressed.known_parts(views, samples);
+        let without = parts.iter().filter(|part| **part <= 0.0).count();
+        let fewer = knows.iter().filter(|knows| !**knows).count() - without;
+        if fewer > 0 {
+            notes.push(format!(
+                "view '{}': {fewer} of {samples} sample(s) lack more of the features than training samples did ({:.0} % of these \
+                 knew), by more than a tenth of all; the regression beside the joint fit would take these to be at their means, \
+                 and they are predicted by the joint fit alone",
+                self.views[at].name,
+                100.0 * regressed.known
+            ));
+        }
         if without > 0 {
             let lacking = regressed.lacking(views, samples).into_iter();
             let lacking: Vec<&str> = lacking.map(|v| self.views[v].name.as_str()).collect();

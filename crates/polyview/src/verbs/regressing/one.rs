@@ -220,6 +220,7 @@ impl OnBlocks {
             curved,
             intercept: self.intercept,
             noise: self.noise,
+            known: 0.0,
         };
         One {
             found,

@@ -116,6 +116,16 @@ fn holes_are_at_the_mean_and_absent_views_leave_the_joint_fit() {
     for c in 0..2 {
         assert!((a[(0, c)] - b[(0, c)]).abs() < 1e-12, "{c}");
     }
+    // of five cells one is more than a tenth: what is made up says more than what is known
+    let knows = found.knows(&with_hole, N);
+    assert_eq!(found.known, 1.0);
+    assert!(
+        !knows[0] && knows[1..].iter().all(|knows| *knows),
+        "{knows:?}"
+    );
+    let said = fit.predict(&data(&new[..2]), "y").unwrap().notes;
+    let told = "1 of 160 sample(s) lack more of the features than training samples did (100 % of these knew)";
+    assert!(said.iter().any(|note| note.contains(told)), "{said:?}");
     let mut without = with_mean;
     without[1] = None;
     assert_eq!(found.knows(&without, N), vec![false; N]);
