@@ -84,7 +84,7 @@ impl TryFrom<KernelParts> for KernelMap {
 
 impl KernelMap {
     /// The map of an RBF kernel to these points, features × points, in units that samples have already, about the mean of the points
-    /// in feature space. Features and points are numbered from 1.
+    /// in feature space (spec/thesis 7.1). Features and points are numbered from 1.
     ///
     /// ```
     /// use polyview_core::Table;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use polyview_core::counted;
 use polyview_io::{DecimalMark, RowTable};
 
 use crate::cells::{Columns, places};
@@ -110,8 +111,8 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         };
         remarks.push(format!(
             "{} with a target {have} nothing known at the {} before: {are}",
-            visits(alone),
-            visits(plan.window)
+            counted(alone, "visit"),
+            counted(plan.window, "visit")
         ));
     }
     if training.is_empty() {
@@ -136,7 +137,7 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         remarks.push(format!(
             "there are no new samples: nobody has a visit known at the {} of the window before {} that training may see, up to {}; \
              give an earlier time of new samples, a larger window, or a later end of training",
-            visits(plan.window),
+            counted(plan.window, "visit"),
             said(time),
             said(plan.last())
         ));
@@ -344,11 +345,6 @@ fn subjects(
 fn known(columns: &[Columns], row: usize) -> bool {
     let mut all = columns.iter().flat_map(|c| &c.cells);
     all.any(|cells| cells[row].is_some())
-}
-
-/// So many visits.
-fn visits(n: usize) -> String {
-    format!("{n} visit{}", if n == 1 { "" } else { "s" })
 }
 
 /// Whether anything is known at a visit of the window before a place, none later than `last`.

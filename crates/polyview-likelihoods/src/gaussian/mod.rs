@@ -41,11 +41,6 @@ use polyview_linalg::{Mat, ObservedCells, SymPacked};
 
 use crate::{MissingData, NoiseBy, ParameterUncertainty};
 
-/// Share of observed cells up to which products with the data go over these alone: of some samples, and of
-/// more than [`MANY`].
-const FEW: (f64, f64) = (0.4, 0.25);
-const MANY: usize = 1024;
-
 /// Choices of a Gaussian view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaussianOptions {
@@ -194,9 +189,7 @@ impl Gaussian {
         };
         term.count_cells();
         let observed = term.counts.iter().sum::<f64>();
-        let cells = (samples * columns) as f64;
-        let share = if samples > MANY { FEW.1 } else { FEW.0 };
-        term.few = term.by_cells() && observed <= share * cells;
+        term.few = term.by_cells() && ObservedCells::serve(observed, (samples, columns));
         term.imputed = impute::Imputed::start(&term);
         term.sum_columns(0..columns);
         term

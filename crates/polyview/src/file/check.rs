@@ -52,7 +52,7 @@ impl Checked<'_> {
         let array = self.state.arrays().get(name);
         array.map_or(&[], |a| &a.values)
     }
-    fn bad(&self, name: &str, what: &'static str) -> Fault {
+    pub(super) fn bad(&self, name: &str, what: &'static str) -> Fault {
         Fault::values(&format!("{}{name}", self.place), what)
     }
     /// An error unless the array has that shape.

@@ -54,6 +54,19 @@ pub(super) fn take_settled(
     Ok(again)
 }
 
+/// Takes over arrays, each of its shape.
+fn take(
+    checked: Checked<'_>,
+    again: &mut State,
+    names: impl IntoIterator<Item = (String, Vec<usize>)>,
+) -> Result<(), Fault> {
+    for (name, shape) in names {
+        checked.expect(&name, &shape)?;
+        again.put(&name, checked.state.arrays()[&name].clone());
+    }
+    Ok(())
+}
+
 /// What predicts a view beside factors, if it was settled on features.
 fn take_features(
     header: &ModelHeader,
@@ -74,10 +87,12 @@ fn take_features(
             names.push((name, view.features.len()));
         }
     }
-    for (name, rows) in names {
-        checked.expect(&name, &[rows, directions])?;
-        again.put(&name, arrays[&name].clone());
-    }
+    let names = names.into_iter();
+    take(
+        checked,
+        again,
+        names.map(|(name, rows)| (name, vec![rows, directions])),
+    )?;
     if arrays[&at("variance")].values.iter().any(|v| *v < 0.0) {
         let name = format!("{}{}", checked.place, at("variance"));
         return Err(Fault::values(&name, "holds a negative variance"));
@@ -123,10 +138,7 @@ fn take_mixture(
             names.push((at(&format!("means/{}", view.name)), vec![columns]));
         }
     }
-    for (name, shape) in names {
-        checked.expect(&name, &shape)?;
-        again.put(&name, arrays[&name].clone());
-    }
+    take(checked, again, names)?;
     take_curved(header, (target, predictors), checked, again)?;
     let noise = arrays.get(&at("noise"));
     if noise.is_some_and(|n| n.values.iter().any(|v| *v <= 0.0)) {
@@ -164,19 +176,14 @@ fn take_curved(
         ("centres", vec![points]),
         ("coefficients", vec![points, predictors]),
     ];
-    for (what, shape) in names {
-        checked.expect(&at(what), &shape)?;
-        again.put(&at(what), arrays[&at(what)].clone());
-    }
+    take(checked, again, names.map(|(what, shape)| (at(what), shape)))?;
     for what in ["sds", "gamma"] {
         if arrays[&at(what)].values.iter().any(|x| *x <= 0.0) {
-            let name = format!("{}{}", checked.place, at(what));
-            return Err(Fault::values(&name, "holds a number that is not above 0"));
+            return Err(checked.bad(&at(what), "holds a number that is not above 0"));
         }
     }
     if points == 0 || features == 0 {
-        let name = format!("{}{}", checked.place, at("points"));
-        return Err(Fault::values(&name, "holds no points"));
+        return Err(checked.bad(&at("points"), "holds no points"));
     }
     Ok(())
 }

@@ -149,14 +149,11 @@ impl Regressed {
         };
         (0..self.of_view.len()).filter(some_lack).collect()
     }
-    /// Whether each sample has something of every view that it is predicted from, and hardly less of their cells than training
-    /// samples had: a view that is not there is no view of mean features, and factors know what the others say of it.
-    pub(super) fn knows(&self, views: &[Option<View>], samples: usize) -> Vec<bool> {
-        let parts = self.known_parts(views, samples);
-        parts
-            .iter()
-            .map(|own| *own > 0.0 && *own >= self.known - LESS)
-            .collect()
+    /// Whether a sample that knows this share of the cells ([`Regressed::known_parts`]) has something of every view that it is
+    /// predicted from, and hardly less of their cells than training samples had: a view that is not there is no view of mean
+    /// features, and factors know what the others say of it.
+    pub(super) fn serves(&self, part: f64) -> bool {
+        part > 0.0 && part >= self.known - LESS
     }
     /// The share of the cells of its views that each sample knows; 0 where it lacks one of them.
     pub(super) fn known_parts(&self, views: &[Option<View>], samples: usize) -> Vec<f64> {

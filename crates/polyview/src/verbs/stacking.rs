@@ -220,9 +220,9 @@ impl Fit {
             .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
             .collect();
         let parts = regressed.known_parts(&views, rows);
-        let known: Vec<f64> = parts.into_iter().filter(|part| *part > 0.0).collect();
+        let known: Vec<f64> = parts.iter().copied().filter(|part| *part > 0.0).collect();
         regressed.known = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        let usable = regressed.knows(&views, rows);
+        let usable: Vec<bool> = parts.iter().map(|part| regressed.serves(*part)).collect();
         let Some((shares, mut note)) = shares_of([joint, &held], &usable, folds) else {
             self.not_mixed(v, "no sample has all of the other views");
             return Ok(());
@@ -268,8 +268,8 @@ impl Fit {
             return Ok(vec![(Way::Joint, vec![1.0; samples])]);
         };
         // without all of the views there is the joint fit
-        let knows = regressed.knows(views, samples);
         let parts = regressed.known_parts(views, samples);
+        let knows: Vec<bool> = parts.iter().map(|part| regressed.serves(*part)).collect();
         let without = parts.iter().filter(|part| **part <= 0.0).count();
         let fewer = knows.iter().filter(|knows| !**knows).count() - without;
         if fewer > 0 {

@@ -4,6 +4,7 @@ use polyview_core::{Dataset, DatasetBuilder, State, Table, View};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
+use super::counts::table;
 use crate::verbs::align::Aligned;
 use crate::verbs::curved::Curved;
 use crate::verbs::{PredictOptions, Prediction};
@@ -23,13 +24,6 @@ fn tables(seed: u64) -> [Table; 3] {
         };
         value + 0.3 * noise[(n, d)]
     });
-    let table = |name: &str, values: Mat<f64>| Table {
-        name: name.into(),
-        samples: (0..N).map(|n| format!("s{n:03}")).collect(),
-        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
-        levels: Vec::new(),
-        values,
-    };
     [table("a", a), table("b", b), table("y", y)]
 }
 
@@ -117,18 +111,22 @@ fn holes_are_at_the_mean_and_absent_views_leave_the_joint_fit() {
         assert!((a[(0, c)] - b[(0, c)]).abs() < 1e-12, "{c}");
     }
     // of five cells one is more than a tenth: what is made up says more than what is known
-    let knows = found.knows(&with_hole, N);
+    let knows = |views: &[Option<View>]| -> Vec<bool> {
+        let parts = found.known_parts(views, N).into_iter();
+        parts.map(|part| found.serves(part)).collect()
+    };
+    let without_one = knows(&with_hole);
     assert_eq!(found.known, 1.0);
     assert!(
-        !knows[0] && knows[1..].iter().all(|knows| *knows),
-        "{knows:?}"
+        !without_one[0] && without_one[1..].iter().all(|knows| *knows),
+        "{without_one:?}"
     );
     let said = fit.predict(&data(&new[..2]), "y").unwrap().notes;
     let told = "1 of 160 sample(s) lack more of the features than training samples did (100 % of these knew)";
     assert!(said.iter().any(|note| note.contains(told)), "{said:?}");
     let mut without = with_mean;
     without[1] = None;
-    assert_eq!(found.knows(&without, N), vec![false; N]);
+    assert_eq!(knows(&without), vec![false; N]);
     assert!(of(&without)[(3, 1)].is_finite());
 }
 

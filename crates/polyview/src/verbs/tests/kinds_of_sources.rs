@@ -4,6 +4,7 @@ use polyview_core::{Dataset, DatasetBuilder, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
+use super::counts::table;
 use crate::{Fit, Settle, models};
 
 const N: usize = 120;
@@ -20,13 +21,6 @@ fn tables() -> [Table; 3] {
         };
         value + 0.3 * noise[(n, d)]
     });
-    let table = |name: &str, values: Mat<f64>| Table {
-        name: name.into(),
-        samples: (0..N).map(|n| format!("s{n:03}")).collect(),
-        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
-        levels: Vec::new(),
-        values,
-    };
     [table("x", x), table("u", u), table("y", y)]
 }
 
