@@ -127,9 +127,6 @@ fn take_mixture(
     if arrays.contains_key(&at("noise")) {
         names.push((at("noise"), vec![predictors]));
     }
-    if arrays.contains_key(&at("known")) {
-        names.push((at("known"), vec![1]));
-    }
     for view in header.views.iter().filter(|v| v.name != target) {
         let name = at(&format!("of/{}", view.name));
         if arrays.contains_key(&name) {

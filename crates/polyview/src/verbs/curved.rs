@@ -1,6 +1,6 @@
 //! Regressions on similarities to training samples, where features act otherwise than in proportion.
 
-use polyview_core::{NumericError, State, StateReader, Table, View};
+use polyview_core::{NumericError, State, StateReader, Table};
 use polyview_kernels::{
     Comparison, Family, Kernel, KernelChoice, KernelMap, Width, median_of_view,
 };
@@ -8,6 +8,7 @@ use polyview_linalg::{Mat, MatRef, times_small};
 use polyview_random::StreamKey;
 
 use super::cross_validate::{columns, side_by_side};
+use super::filled::Filled;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::fit::short_fits::{SAMPLES, some_of};
@@ -119,29 +120,53 @@ impl Curved {
     pub(super) fn is_of(&self, view: usize) -> bool {
         self.views.contains(&view)
     }
-    /// What it adds to the linear predictors of so many samples; nothing where one of its views is not there.
-    pub(super) fn add_to(
+    /// What it adds to the linear predictors of samples, of which `columns` has those of each view; nothing where one of its views
+    /// is not there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Kernel`] where similarities are out of range.
+    pub(super) fn add_to<'x>(
         &self,
-        fit: &Fit,
-        views: &[Option<View>],
+        columns: &dyn Fn(usize) -> Option<&'x Mat<f64>>,
         out: &mut Mat<f64>,
     ) -> Result<()> {
-        let parts: Option<Vec<Mat<f64>>> = (self.views.iter())
-            .map(|&v| Some(columns(views.get(v)?.as_ref()?, fit.domain(v))))
-            .collect();
+        let parts: Option<Vec<&Mat<f64>>> = self.views.iter().map(|&v| columns(v)).collect();
         let Some(parts) = parts else {
             return Ok(());
         };
         let x = side_by_side(&parts, out.nrows());
         let mut similar = self.similarities(x.as_ref())?;
         for (r, centre) in self.centres.iter().enumerate() {
-            similar
-                .col_as_slice_mut(r)
-                .iter_mut()
-                .for_each(|x| *x -= centre);
+            for x in similar.col_as_slice_mut(r) {
+                *x -= centre;
+            }
         }
         *out += times_small(similar.as_ref(), self.coefficients.as_ref());
         Ok(())
+    }
+    /// Similarities of samples with these features to the points, of one that lacks some as they are on average.
+    fn similar(&self, x: &Filled<'_>) -> Result<Mat<f64>> {
+        let of = |parts: &[Option<Mat<f64>>], rows: usize| {
+            let own = |v: &usize| parts.get(*v).and_then(Option::as_ref);
+            let parts: Vec<&Mat<f64>> = self.views.iter().filter_map(own).collect();
+            self.similarities(side_by_side(&parts, rows).as_ref())
+        };
+        let mut out = of(&x.of_view, x.samples)?;
+        let Some(holes) = &x.holes else {
+            return Ok(out);
+        };
+        let mut sums = Mat::zeros(holes.rows.len(), out.ncols());
+        for point in 0..holes.points() {
+            let drawn = holes.drawn(point, &x.at(holes, point));
+            sums += of(&drawn, holes.rows.len())?;
+        }
+        let count = holes.points() as f64;
+        for r in 0..out.ncols() {
+            for (&n, sum) in holes.rows.iter().zip(sums.col_as_slice(r)) {
+                out[(n, r)] = sum / count;
+            }
+        }
+        Ok(out)
     }
     /// Similarities of samples of these columns to the points.
     fn similarities(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
@@ -177,14 +202,14 @@ fn table(values: Mat<f64>, features: Vec<String>) -> Table {
 }
 
 impl Fit {
-    /// A kernel of the features of these views by which kernel ridge regression predicts view `at` better than in proportion to
+    /// A kernel of these features of views by which kernel ridge regression predicts view `at` better than in proportion to
     /// them, if there is one: RBF of one width for all features of the view.
-    pub(super) fn similar(&self, sources: &[usize], at: usize) -> Result<Option<Similar>> {
+    pub(super) fn similar(&self, of: &Filled<'_>, at: usize) -> Result<Option<Similar>> {
         let data = self.data()?;
         let rows = self.samples.len();
-        let parts: Vec<Mat<f64>> = (sources.iter())
-            .map(|&v| columns(&data[v], self.domain(v)))
-            .collect();
+        let (views, parts): (Vec<usize>, Vec<&Mat<f64>>) = (of.of_view.iter().enumerate())
+            .filter_map(|(v, own)| Some((v, own.as_ref()?)))
+            .unzip();
         let x = side_by_side(&parts, rows);
         let design = polyview_baselines::Design::learn(x.as_ref())?;
         let x = scaled(x.as_ref(), design.means(), design.sds());
@@ -204,15 +229,14 @@ impl Fit {
         let points = Mat::from_fn(x.ncols(), chosen.len(), |d, r| x[(chosen[r] as usize, d)]);
         let map = KernelMap::to_points(gamma, points).map_err(wrong)?;
         let curved = Curved {
-            views: sources.to_vec(),
+            views,
             means: design.means().to_vec(),
             sds: design.sds().to_vec(),
             coefficients: Mat::zeros(chosen.len(), 0),
             centres: Vec::new(),
             map,
         };
-        let found = curved.map.apply(&table(x, curved.map.features().to_vec()));
-        let columns = found.map_err(wrong)?.values;
+        let columns = curved.similar(of)?;
         Ok(Some(Similar { curved, columns }))
     }
     /// γ of the kernel by which most is predicted beyond what one predicts that does not bend, if there is any.

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use polyview_core::{Bias, Domain, RowGroups, RowMoments, State, StateReader, View};
 use polyview_linalg::{Mat, times_small};
 
-use super::cross_validate::columns;
 use super::curved::Curved;
+use super::filled::Filled;
+use super::holes::Holes;
 use super::laws::Part;
 use crate::error::{Error, Result};
 use crate::fit::{ComponentView, Fit};
 
 /// What predicts a view from the features of others alone: linear predictors
-/// $s\_{nc} = a\_c + \sum\_d (x\_{nd} - m\_d)b\_{dc}$, known numbers, with missing cells at their means.
+/// $s\_{nc} = a\_c + \sum\_d (x\_{nd} - m\_d)b\_{dc}$, with a variance where a sample lacks cells ([`Filled`]).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Regressed {
     /// Of each view of the fit that it is predicted from the coefficients, columns × predictors of the target, per working unit.
@@ -23,8 +24,6 @@ pub(crate) struct Regressed {
     pub(super) intercept: Vec<f64>,
     /// Of numbers the variance about the predictors of each, of samples that were held out; else empty.
     pub(super) noise: Vec<f64>,
-    /// The share of the cells of its views that a training sample knows, on average; 0 in models of before that was asked.
-    pub(super) known: f64,
 }
 
 /// What one view is multiplied by.
@@ -37,9 +36,12 @@ pub(super) struct Source {
     pub(super) domain: Domain,
 }
 
-/// So much less of the cells than training samples, and a sample is not predicted by a regression on them, which takes what
-/// it lacks to be at the mean.
-const LESS: f64 = 0.1;
+/// Linear predictors of samples, samples × predictors.
+pub(super) struct Scores {
+    pub(super) mean: Mat<f64>,
+    /// Of what samples lack; `None` where none lacks anything.
+    pub(super) variance: Option<Mat<f64>>,
+}
 
 /// Where the state has it.
 pub(crate) fn place(target: &str) -> String {
@@ -50,7 +52,6 @@ impl Regressed {
     pub(super) fn save(&self, fit: &Fit, target: &str, state: &mut State) {
         let at = place(target);
         state.put_vec(&format!("{at}intercept"), &self.intercept);
-        state.put_vec(&format!("{at}known"), &[self.known]);
         if !self.noise.is_empty() {
             state.put_vec(&format!("{at}noise"), &self.noise);
         }
@@ -80,8 +81,6 @@ impl Regressed {
                 None
             });
         }
-        let known = format!("{at}known");
-        let known = state.has(&known).then(|| state.scalar(&known)).transpose();
         let noise = format!("{at}noise");
         let noise = state.has(&noise).then(|| state.vec(&noise)).transpose();
         Ok(Self {
@@ -89,36 +88,91 @@ impl Regressed {
             curved: Curved::load(&format!("{at}curved/"), state)?,
             intercept: state.vec(&format!("{at}intercept"))?,
             noise: noise.map_err(Error::from)?.unwrap_or_default(),
-            known: known.map_err(Error::from)?.unwrap_or_default(),
         })
     }
-    /// Linear predictors of so many samples, samples × predictors.
+    /// Linear predictors of so many samples, of which `views` are known.
     ///
     /// # Errors
-    /// [`ErrorKind::Kernel`](crate::ErrorKind::Kernel) where similarities are out of range.
+    /// [`ErrorKind::Kernel`](crate::ErrorKind::Kernel) where similarities are out of range; what [`Filled::new`] says.
     pub(super) fn scores(
         &self,
         fit: &Fit,
         views: &[Option<View>],
         samples: usize,
-    ) -> Result<Mat<f64>> {
-        let mut out = Mat::from_fn(samples, self.intercept.len(), |_, c| self.intercept[c]);
-        for (own, view) in self.of_view.iter().zip(views) {
-            let (Some(own), Some(view)) = (own, view) else {
-                continue;
-            };
-            let mut x = columns(view, own.domain);
-            for (d, mean) in own.means.iter().enumerate() {
-                for x in x.col_as_slice_mut(d) {
-                    *x = if x.is_nan() { 0.0 } else { *x - mean };
-                }
+    ) -> Result<Scores> {
+        let sources: Vec<usize> = (0..self.of_view.len()).filter(|v| self.is_of(*v)).collect();
+        self.scores_of(&Filled::new(fit, &sources, views, samples)?)
+    }
+    /// Linear predictors of samples with these features.
+    pub(super) fn scores_of(&self, x: &Filled<'_>) -> Result<Scores> {
+        let mut mean = Mat::from_fn(x.samples, self.intercept.len(), |_, c| self.intercept[c]);
+        for (v, own) in self.of_view.iter().enumerate() {
+            if let (Some(own), Some(x)) = (own, x.of(v)) {
+                mean += own.part(x);
             }
-            out += times_small(x.as_ref(), own.coefficients.as_ref());
         }
         if let Some(curved) = &self.curved {
-            curved.add_to(fit, views, &mut out)?;
+            curved.add_to(&|v| x.of(v), &mut mean)?;
         }
-        Ok(out)
+        let Some(holes) = &x.holes else {
+            return Ok(Scores {
+                mean,
+                variance: None,
+            });
+        };
+        let (own, spread) = self.over(holes, x)?;
+        let mut variance = Mat::zeros(x.samples, self.intercept.len());
+        for c in 0..variance.ncols() {
+            for (i, &n) in holes.rows.iter().enumerate() {
+                mean[(n, c)] = own[(i, c)];
+                variance[(n, c)] = spread[(i, c)];
+            }
+        }
+        Ok(Scores {
+            mean,
+            variance: Some(variance),
+        })
+    }
+    /// Means and variances of the predictors of samples that lack something: between the points and within each, where what is
+    /// in proportion to cells that are off their means is known and what bends is drawn.
+    fn over(&self, holes: &Holes<'_>, x: &Filled<'_>) -> Result<(Mat<f64>, Mat<f64>)> {
+        let (rows, predictors) = (holes.rows.len(), self.intercept.len());
+        let mut at_points = Vec::with_capacity(holes.points());
+        let mut variance = Mat::zeros(rows, predictors);
+        for point in 0..holes.points() {
+            let mut own = Mat::from_fn(rows, predictors, |_, c| self.intercept[c]);
+            let at = x.at(holes, point);
+            for (source, cells) in self.of_view.iter().zip(&at) {
+                let (Some(source), Some(cells)) = (source, cells) else {
+                    continue;
+                };
+                own += source.part(&cells.mean);
+                if let Some(spread) = &cells.variance {
+                    variance += times_small(spread.as_ref(), source.squares().as_ref());
+                }
+            }
+            if let Some(curved) = &self.curved {
+                let drawn = holes.drawn(point, &at);
+                curved.add_to(&|v| drawn[v].as_ref(), &mut own)?;
+            }
+            at_points.push(own);
+        }
+        let count = at_points.len() as f64;
+        let mut mean = Mat::zeros(rows, predictors);
+        for own in &at_points {
+            mean += own;
+        }
+        mean.col_iter_mut()
+            .for_each(|c| c.iter_mut().for_each(|x| *x /= count));
+        for c in 0..predictors {
+            for n in 0..rows {
+                let off = at_points
+                    .iter()
+                    .map(|own| (own[(n, c)] - mean[(n, c)]).powi(2));
+                variance[(n, c)] = (variance[(n, c)] + off.sum::<f64>()) / count;
+            }
+        }
+        Ok((mean, variance))
     }
     /// What is to be said of predictors that go by similarities to training samples.
     pub(crate) fn says_of_similar(&self) -> Option<String> {
@@ -149,44 +203,55 @@ impl Regressed {
         };
         (0..self.of_view.len()).filter(some_lack).collect()
     }
-    /// Whether a sample that knows this share of the cells ([`Regressed::known_parts`]) has something of every view that it is
-    /// predicted from, and hardly less of their cells than training samples had: a view that is not there is no view of mean
-    /// features, and factors know what the others say of it.
-    pub(super) fn serves(&self, part: f64) -> bool {
-        part > 0.0 && part >= self.known - LESS
-    }
-    /// The share of the cells of its views that each sample knows; 0 where it lacks one of them.
-    pub(super) fn known_parts(&self, views: &[Option<View>], samples: usize) -> Vec<f64> {
-        let sources: Vec<_> = (views.iter().enumerate())
+    /// Whether each sample has something of every view that it is made on: a view that is not there is no view of mean features,
+    /// and factors know what the others say of it.
+    pub(super) fn serves(&self, views: &[Option<View>], samples: usize) -> Vec<bool> {
+        let sources: Vec<Option<&View>> = (views.iter().enumerate())
             .filter(|(v, _)| self.is_of(*v))
             .map(|(_, view)| view.as_ref())
             .collect();
-        let all: usize = sources.iter().flatten().map(|v| v.n_features()).sum();
-        let of = |n: usize| {
-            let cells = |v: &View| v.mask().count_sample(n, v.n_features());
-            let counts: Option<Vec<usize>> = sources.iter().map(|v| Some(cells((*v)?))).collect();
-            match counts {
-                Some(counts) if counts.iter().all(|c| *c > 0) => {
-                    counts.iter().sum::<usize>() as f64 / all.max(1) as f64
-                }
-                _ => 0.0,
-            }
+        let knows = |view: Option<&View>, n: usize| {
+            view.is_some_and(|v| v.mask().count_sample(n, v.n_features()) > 0)
         };
-        (0..samples).map(of).collect()
+        let has = |n: usize| sources.iter().all(|view| knows(*view, n));
+        (0..samples).map(has).collect()
     }
 }
 
-/// The law of a view whose linear predictors are known numbers, samples × predictors, with these variances of numbers
-/// about them.
-pub(super) fn known(mut view: ComponentView, scores: &Mat<f64>, noise: &[f64]) -> Part {
-    let (rows, columns) = scores.shape();
+impl Source {
+    /// Squares of the coefficients.
+    fn squares(&self) -> Mat<f64> {
+        let own = &self.coefficients;
+        Mat::from_fn(own.nrows(), own.ncols(), |d, c| own[(d, c)].powi(2))
+    }
+    /// What it adds to the predictors of samples of these columns.
+    fn part(&self, x: &Mat<f64>) -> Mat<f64> {
+        let mut x = x.clone();
+        for (d, mean) in self.means.iter().enumerate() {
+            for x in x.col_as_slice_mut(d) {
+                *x = if x.is_nan() { 0.0 } else { *x - mean };
+            }
+        }
+        times_small(x.as_ref(), self.coefficients.as_ref())
+    }
+}
+
+/// The law of a view with these linear predictors, with these variances of numbers about them.
+pub(super) fn known(mut view: ComponentView, scores: &Scores, noise: &[f64]) -> Part {
+    let (rows, columns) = scores.mean.shape();
     let k = view.weights.k();
     // a group for each sample, and one that nobody is in where there is none
-    let mean = (0..rows.max(1)).flat_map(|n| (0..columns).map(move |c| (n, c)));
-    let mean = mean.map(|(n, c)| if n < rows { scores[(n, c)] } else { 0.0 });
+    let each = |of: &Mat<f64>| -> Vec<f64> {
+        let cells = (0..rows.max(1)).flat_map(|n| (0..columns).map(move |c| (n, c)));
+        let of = |(n, c)| if n < rows { of[(n, c)] } else { 0.0 };
+        cells.map(of).collect()
+    };
     let of_sample = (0..rows as u32).collect();
     if let Ok(own) = RowGroups::new(of_sample, rows.max(1)) {
-        view.bias = Bias::known_by_group(columns, own, mean.collect());
+        view.bias = Bias::known_by_group(columns, own, each(&scores.mean));
+        if let Some(variance) = &scores.variance {
+            view.bias.set(each(&scores.mean), each(variance));
+        }
     }
     view.weights = RowMoments::point(Mat::zeros(columns, k));
     if !view.term.take_noise(noise)

@@ -2,11 +2,13 @@
 
 mod one;
 
+use polyview_core::View;
 use polyview_linalg::Mat;
 
 use self::one::One;
+use super::filled::Filled;
 use super::laws::Laws;
-use super::regressed::{Regressed, known};
+use super::regressed::{Regressed, Scores, known};
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::spec::Settle;
@@ -65,27 +67,28 @@ impl Fit {
     }
 
     /// The regression of view `at` on the features of all views but `targets`, and the log densities of its cells by the
-    /// regression without their fold.
+    /// regression without their fold. Samples are known by `views`, which lack the targets.
     ///
     /// Where some of these views have a kernel and others none, one penalty for both is seldom right for either: each
     /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold. Where none
     /// has one, each is predicted in proportion to the features or by a kernel of them in the same way.
     pub(super) fn regress(
         &self,
-        targets: &[usize],
+        (targets, views): (&[usize], &[Option<View>]),
         at: usize,
         fold_of: &[usize],
     ) -> Result<(Regressed, Mat<f64>)> {
         let sources = self.sources(targets);
+        let x = Filled::new(self, &sources, views, self.samples.len())?;
         let has_kernel = sources.iter().any(|&v| self.views[v].kernel.is_some());
         let is_linear = self.views[at].choices.settle == Some(Settle::LinearMixture);
         let curved = if has_kernel || is_linear {
             None
         } else {
-            self.regress_on_similar(&sources, at, fold_of)?
+            self.regress_on_similar(&x, at, fold_of)?
         };
         let mut tried: Vec<One> = (self.kinds(sources).iter())
-            .map(|sources| self.regress_on(sources, at, fold_of))
+            .map(|sources| self.regress_on((sources, &x), at, fold_of))
             .collect::<Result<_>>()?;
         tried.extend(curved);
         // by one noise, so that numbers are compared by their squares
@@ -93,11 +96,11 @@ impl Fit {
         let densities: Vec<Mat<f64>> = (tried.iter())
             .map(|own| self.ln_densities_by(at, &own.held, &noise))
             .collect::<Result<_>>()?;
-        let of = most_likely(&densities, tried[0].held.ncols());
+        let of = most_likely(&densities, tried[0].held.mean.ncols());
         let mut best = merged(tried, &of);
         let domain = self.domain(at);
         if !domain.is_label() && !domain.has_classes() && !domain.is_censored() {
-            best.found.noise = self.noise_about(at, &self.data()?[at], &best.held)?;
+            best.found.noise = self.noise_about(at, &best.held)?;
         }
         let densities = self.ln_densities_by(at, &best.held, &best.found.noise)?;
         Ok((best.found, densities))
@@ -115,10 +118,13 @@ impl Fit {
     }
 
     /// Log densities of a view's cells where its linear predictors are these.
-    fn ln_densities_by(&self, at: usize, scores: &Mat<f64>, noise: &[f64]) -> Result<Mat<f64>> {
+    fn ln_densities_by(&self, at: usize, scores: &Scores, noise: &[f64]) -> Result<Mat<f64>> {
         let mut component = self.component(0)?;
         let part = known(component.views.swap_remove(at), scores, noise);
-        let laws = Laws::new(vec![(part, vec![1.0; scores.nrows()])], &self.views[at]);
+        let laws = Laws::new(
+            vec![(part, vec![1.0; scores.mean.nrows()])],
+            &self.views[at],
+        );
         Ok(laws.ln_densities(&self.data()?[at]))
     }
 }
@@ -161,7 +167,10 @@ fn merged(mut tried: Vec<One>, of: &[usize]) -> One {
         if let (Some(to), Some(from)) = (out.found.noise.get_mut(c), own.found.noise.get(c)) {
             *to = *from;
         }
-        (out.held.col_as_slice_mut(c)).copy_from_slice(own.held.col_as_slice(c));
+        (out.held.mean.col_as_slice_mut(c)).copy_from_slice(own.held.mean.col_as_slice(c));
+        if let (Some(to), Some(from)) = (&mut out.held.variance, &own.held.variance) {
+            to.col_as_slice_mut(c).copy_from_slice(from.col_as_slice(c));
+        }
     }
     // what no predictor is of is not asked of new samples
     for (v, own) in out.found.of_view.iter_mut().enumerate() {

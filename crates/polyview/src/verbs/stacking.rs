@@ -6,7 +6,7 @@ use polyview_core::{Event, View};
 use polyview_linalg::Mat;
 
 use super::held_out::Folds;
-use super::regressed::{Regressed, place as regression};
+use super::regressed::{Regressed, Scores, place as regression};
 use super::settle::Watch;
 use crate::error::Result;
 use crate::fit::Fit;
@@ -38,8 +38,8 @@ pub(super) enum Way {
     Joint,
     /// By what it was settled on, if it was.
     Settled,
-    /// By linear predictors that are known, samples × predictors, and variances about them.
-    Regressed(Mat<f64>, Vec<f64>),
+    /// By these linear predictors, and variances of numbers about them.
+    Regressed(Scores, Vec<f64>),
 }
 
 /// A way and its share of each sample.
@@ -214,15 +214,12 @@ impl Fit {
         folds: Folds,
     ) -> Result<()> {
         let rows = self.samples.len();
-        let (mut regressed, held) = self.regress(targets, v, fold_of)?;
         let data = self.data()?;
         let views: Vec<Option<View>> = (data.iter().enumerate())
             .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
             .collect();
-        let parts = regressed.known_parts(&views, rows);
-        let known: Vec<f64> = parts.iter().copied().filter(|part| *part > 0.0).collect();
-        regressed.known = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        let usable: Vec<bool> = parts.iter().map(|part| regressed.serves(*part)).collect();
+        let (regressed, held) = self.regress((targets, &views), v, fold_of)?;
+        let usable = regressed.serves(&views, rows);
         let Some((shares, mut note)) = shares_of([joint, &held], &usable, folds) else {
             self.not_mixed(v, "no sample has all of the other views");
             return Ok(());
@@ -268,19 +265,8 @@ impl Fit {
             return Ok(vec![(Way::Joint, vec![1.0; samples])]);
         };
         // without all of the views there is the joint fit
-        let parts = regressed.known_parts(views, samples);
-        let knows: Vec<bool> = parts.iter().map(|part| regressed.serves(*part)).collect();
-        let without = parts.iter().filter(|part| **part <= 0.0).count();
-        let fewer = knows.iter().filter(|knows| !**knows).count() - without;
-        if fewer > 0 {
-            notes.push(format!(
-                "view '{}': {fewer} of {samples} sample(s) lack more of the features than training samples did ({:.0} % of these \
-                 knew), by more than a tenth of all; the regression beside the joint fit would take these to be at their means, \
-                 and they are predicted by the joint fit alone",
-                self.views[at].name,
-                100.0 * regressed.known
-            ));
-        }
+        let knows = regressed.serves(views, samples);
+        let without = knows.iter().filter(|knows| !**knows).count();
         if without > 0 {
             let lacking = regressed.lacking(views, samples).into_iter();
             let lacking: Vec<&str> = lacking.map(|v| self.views[v].name.as_str()).collect();

@@ -1,5 +1,7 @@
 //! Views as plain predictors see them.
 
+use std::borrow::Borrow;
+
 use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
@@ -51,7 +53,8 @@ pub(super) fn groups(data: &Dataset, samples: &[u32]) -> Mat<f64> {
 }
 
 /// Matrices of the same rows side by side.
-pub(in crate::verbs) fn side_by_side(parts: &[Mat<f64>], rows: usize) -> Mat<f64> {
+pub(in crate::verbs) fn side_by_side<M: Borrow<Mat<f64>>>(parts: &[M], rows: usize) -> Mat<f64> {
+    let parts: Vec<&Mat<f64>> = parts.iter().map(Borrow::borrow).collect();
     let places: Vec<(usize, usize)> = (parts.iter().enumerate())
         .flat_map(|(part, m)| (0..m.ncols()).map(move |d| (part, d)))
         .collect();

@@ -3,29 +3,34 @@
 use polyview_baselines::{
     Design, Tuning, limited_ridge, logistic_held_out, multinomial_held_out, ridge_held_out,
 };
-use polyview_core::{NoiseScope, View};
+use polyview_core::NoiseScope;
 use polyview_linalg::{Mat, times_small};
 
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::verbs::cross_validate::{columns, limits, side_by_side};
 use crate::verbs::curved::{Curved, Similar};
+use crate::verbs::filled::Filled;
 use crate::verbs::kernel_turn::kernel_turn;
-use crate::verbs::regressed::{Regressed, Source};
+use crate::verbs::regressed::{Regressed, Scores, Source};
 
 /// Penalties beside the usual ones where a kernel is among the views: of kernels that see near samples alone a
 /// column varies little.
 const WEAK: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 
-/// A regression, and what it says of each sample without its fold, samples × predictors.
+/// Least variance of numbers about their predictors, squared working units, and most steps to it.
+const LEAST_NOISE: f64 = 1e-12;
+const NOISE_STEPS: usize = 500;
+
+/// A regression, and what it says of each sample without its fold.
 pub(super) struct One {
     pub(super) found: Regressed,
-    pub(super) held: Mat<f64>,
+    pub(super) held: Scores,
 }
 
 /// Columns that a regression is made on, samples × columns, and what those of a kernel are multiplied by first.
-struct Block {
-    columns: Mat<f64>,
+struct Block<'a> {
+    columns: &'a Mat<f64>,
     turn: Option<Mat<f64>>,
 }
 
@@ -39,24 +44,23 @@ struct OnBlocks {
 }
 
 impl Fit {
-    /// The regression of view `at` on the features of these views (ridge, logistic or multinomial; penalties of least loss on
+    /// The regression of view `at` on these features of these views (ridge, logistic or multinomial; penalties of least loss on
     /// these folds).
     pub(super) fn regress_on(
         &self,
-        sources: &[usize],
+        (sources, x): (&[usize], &Filled<'_>),
         at: usize,
         fold_of: &[usize],
     ) -> Result<One> {
-        let data = self.data()?;
-        let blocks: Vec<Block> = (sources.iter())
-            .map(|&v| {
-                let columns = columns(&data[v], self.domain(v));
-                let turn = self.turn(v, &columns)?;
+        let of_view = |v: &usize| Some((*v, x.of(*v)?));
+        let blocks: Vec<Block<'_>> = (sources.iter().filter_map(of_view))
+            .map(|(v, columns)| {
+                let turn = self.turn(v, columns)?;
                 Ok(Block { columns, turn })
             })
             .collect::<Result<_>>()?;
         let mut found = self.regress_on_blocks(&blocks, at, fold_of)?;
-        let mut of_view: Vec<Option<Source>> = vec![None; data.len()];
+        let mut of_view: Vec<Option<Source>> = vec![None; self.views.len()];
         for (&v, (coefficients, means)) in sources.iter().zip(found.of_block.drain(..)) {
             of_view[v] = Some(Source {
                 coefficients,
@@ -64,36 +68,41 @@ impl Fit {
                 domain: self.domain(v),
             });
         }
-        Ok(found.with(of_view, None))
+        self.with_noise(at, found.with(of_view, None, x)?)
     }
 
-    /// The regression of view `at` on a kernel of the features of these views, if one bends and predicts it.
+    /// The regression of view `at` on a kernel of these features, if one bends and predicts it.
     pub(super) fn regress_on_similar(
         &self,
-        sources: &[usize],
+        x: &Filled<'_>,
         at: usize,
         fold_of: &[usize],
     ) -> Result<Option<One>> {
         let Some(Similar {
             mut curved,
             columns,
-        }) = self.similar(sources, at)?
+        }) = self.similar(x, at)?
         else {
             return Ok(None);
         };
         let features = curved.features();
         let turn = kernel_turn(columns.as_ref(), |total| features as f64 / total)?;
-        let mut found = self.regress_on_blocks(&[Block { columns, turn }], at, fold_of)?;
+        let block = Block {
+            columns: &columns,
+            turn,
+        };
+        let mut found = self.regress_on_blocks(&[block], at, fold_of)?;
         if let Some((coefficients, centres)) = found.of_block.pop() {
             (curved.coefficients, curved.centres) = (coefficients, centres);
         }
         let nothing = vec![None; self.views.len()];
-        Ok(Some(found.with(nothing, Some(curved))))
+        self.with_noise(at, found.with(nothing, Some(curved), x)?)
+            .map(Some)
     }
 
     fn regress_on_blocks(
         &self,
-        blocks: &[Block],
+        blocks: &[Block<'_>],
         at: usize,
         fold_of: &[usize],
     ) -> Result<OnBlocks> {
@@ -141,9 +150,7 @@ impl Fit {
             (own.regression, own.held_out)
         } else {
             let y = columns(view, domain);
-            let (fit, held) = ridge_held_out(x.as_ref(), y.as_ref(), &tuning)?;
-            noise = self.noise_about(at, view, &held)?;
-            (fit, held)
+            ridge_held_out(x.as_ref(), y.as_ref(), &tuning)?
         };
         // nothing is known of a target that nobody has
         let number = |x: f64| if x.is_finite() { x } else { 0.0 };
@@ -159,7 +166,7 @@ impl Fit {
             of_block.push(match &block.turn {
                 Some(turn) => (
                     times_small(turn.as_ref(), own.as_ref()),
-                    known_means(&block.columns),
+                    known_means(block.columns),
                 ),
                 None => (own, design.means()[start..start + count].to_vec()),
             });
@@ -186,46 +193,83 @@ impl Fit {
         kernel_turn(seen.as_ref(), |total| map.features().len() as f64 / total)
     }
 
-    /// Mean squares of a view's cells about these predictors, of each feature, or for all alike where they have
-    /// one noise.
-    pub(super) fn noise_about(&self, at: usize, view: &View, held: &Mat<f64>) -> Result<Vec<f64>> {
+    /// Variances of a view's cells about these predictors, of each feature, or for all alike where they have one noise.
+    pub(super) fn noise_about(&self, at: usize, held: &Scores) -> Result<Vec<f64>> {
         let component = self.component(0)?;
         let noise = component.views[at].term.as_noise();
         let each = noise.is_some_and(|n| n.scope() == NoiseScope::Column);
-        let (mut sums, mut counts) = (Vec::new(), Vec::new());
-        for d in 0..held.ncols() {
-            let squares = (0..held.nrows()).filter_map(|n| {
-                let square = (view.value(n, d)? - held[(n, d)]).powi(2);
-                square.is_finite().then_some(square)
-            });
-            let (sum, count) = squares.fold((0.0, 0.0), |(s, c), x| (s + x, c + 1.0));
-            sums.push(sum);
-            counts.push(count);
-        }
-        let mean = |sum: f64, count: f64| {
-            let variance = if count > 0.0 { sum / count } else { 1.0 };
-            variance.max(1e-12)
+        let view = &self.data()?[at];
+        let of_feature = |d: usize| -> Vec<(f64, f64)> {
+            let cell = |n: usize| {
+                let square = (view.value(n, d)? - held.mean[(n, d)]).powi(2);
+                let spread = held.variance.as_ref().map_or(0.0, |v| v[(n, d)]);
+                square.is_finite().then_some((square, spread))
+            };
+            (0..held.mean.nrows()).filter_map(cell).collect()
         };
-        let all = mean(sums.iter().sum(), counts.iter().sum());
-        let of = |(s, c): (&f64, &f64)| if each { mean(*s, *c) } else { all };
-        Ok(sums.iter().zip(&counts).map(of).collect())
+        let cells: Vec<Vec<(f64, f64)>> = (0..held.mean.ncols()).map(of_feature).collect();
+        if each {
+            return Ok(cells.iter().map(|own| common_variance(own)).collect());
+        }
+        Ok(vec![common_variance(&cells.concat()); cells.len()])
+    }
+    /// With the noise of numbers, where that was not found with the coefficients.
+    fn with_noise(&self, at: usize, mut one: One) -> Result<One> {
+        let domain = self.domain(at);
+        if !domain.is_label() && !domain.is_censored() {
+            one.found.noise = self.noise_about(at, &one.held)?;
+        }
+        Ok(one)
     }
 }
 
+/// What squares of normal numbers vary by beyond the variance $v$ that each is known to have, $\mathrm E r^2 = \sigma^2 + v$: the
+/// most likely $\sigma^2$, by expectation and maximisation; 1 of none.
+fn common_variance(squares: &[(f64, f64)]) -> f64 {
+    if squares.is_empty() {
+        return 1.0;
+    }
+    let count = squares.len() as f64;
+    let mut own = squares.iter().map(|(r, _)| r).sum::<f64>() / count;
+    if squares.iter().all(|(_, v)| *v == 0.0) {
+        return own.max(LEAST_NOISE);
+    }
+    for _ in 0..NOISE_STEPS {
+        own = own.max(LEAST_NOISE);
+        let of = |(r, v): &(f64, f64)| {
+            let share = own / (own + v);
+            share * (v + share * r)
+        };
+        let new = squares.iter().map(of).sum::<f64>() / count;
+        let change = (new - own).abs();
+        own = new;
+        if change < 1e-6 * own {
+            break;
+        }
+    }
+    own.max(LEAST_NOISE)
+}
+
 impl OnBlocks {
-    /// As a regression on these.
-    fn with(self, of_view: Vec<Option<Source>>, curved: Option<Curved>) -> One {
+    /// As a regression on these, which are `x` of the training samples.
+    fn with(
+        self,
+        of_view: Vec<Option<Source>>,
+        curved: Option<Curved>,
+        x: &Filled<'_>,
+    ) -> Result<One> {
         let found = Regressed {
             of_view,
             curved,
             intercept: self.intercept,
             noise: self.noise,
-            known: 0.0,
         };
-        One {
-            found,
-            held: self.held,
-        }
+        // of what samples lack those without a fold know as much
+        let held = Scores {
+            variance: found.scores_of(x)?.variance,
+            mean: self.held,
+        };
+        Ok(One { found, held })
     }
 }
 
@@ -236,4 +280,33 @@ fn known_means(of: &Mat<f64>) -> Vec<f64> {
         known().sum::<f64>() / known().count().max(1) as f64
     };
     (0..of.ncols()).map(mean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polyview_random::{StreamKey, standard_normal};
+
+    #[test]
+    fn noise_is_what_known_variances_do_not_explain() {
+        let mut rng = StreamKey::new(1).rng();
+        let cells: Vec<(f64, f64)> = (0..4000)
+            .map(|n| {
+                let v = if n % 2 == 0 { 0.0 } else { 3.0 };
+                let r = (0.5f64 + v).sqrt() * standard_normal(&mut rng);
+                (r * r, v)
+            })
+            .collect();
+        let found = common_variance(&cells);
+        assert!((found - 0.5).abs() < 0.05, "{found}");
+        // at the most likely value its slope is zero
+        let slope: f64 = (cells.iter())
+            .map(|(r, v)| (r / (found + v) - 1.0) / (found + v))
+            .sum();
+        assert!(slope.abs() < 1.0, "{slope}");
+        // what is explained leaves next to nothing, and no cells leave one
+        assert!(common_variance(&[(0.1, 3.0), (0.2, 2.0)]) < 1e-2);
+        assert_eq!(common_variance(&[]), 1.0);
+        assert_eq!(common_variance(&[(4.0, 0.0), (2.0, 0.0)]), 3.0);
+    }
 }

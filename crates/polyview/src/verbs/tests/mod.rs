@@ -17,6 +17,7 @@ mod far_off;
 mod following;
 mod groups;
 mod hold_out;
+mod holes;
 mod impute;
 mod kernel_features;
 mod kernels;
