@@ -8,10 +8,15 @@ use super::holes::{Cells, Holes, is_told};
 use crate::error::Result;
 use crate::fit::Fit;
 
-/// The columns of some views, samples × columns. What is missing of a view is as much as its law expects of it given all that is
+/// Whether factors say what is missing of a view, in the unit of its columns.
+pub(super) fn is_filled(fit: &Fit, view: usize) -> bool {
+    is_told(fit.domain(view)) && fit.views()[view].kernel.is_none()
+}
+
+/// The columns of some views, samples × columns, also of views that are not there. What is missing of a view is as much as its law expects of it given all that is
 /// known of the sample; `NaN` where nothing says what it is.
 pub(super) struct Filled<'a> {
-    /// Of each view of the fit its columns, where it was asked for and is there.
+    /// Of each view of the fit its columns, where it was asked for.
     pub(super) of_view: Vec<Option<Mat<f64>>>,
     /// What is missing of them, if anything.
     pub(super) holes: Option<Holes<'a>>,
@@ -32,11 +37,10 @@ impl<'a> Filled<'a> {
         let mut of_view: Vec<Option<Mat<f64>>> = vec![None; fit.views().len()];
         for &v in of {
             let own = views.get(v).and_then(Option::as_ref);
-            of_view[v] = own.map(|view| columns(view, fit.domain(v)));
+            let nothing = || Mat::full(samples, fit.views()[v].columns().len(), f64::NAN);
+            of_view[v] = Some(own.map_or_else(nothing, |view| columns(view, fit.domain(v))));
         }
-        let told: Vec<usize> = (of.iter().copied())
-            .filter(|v| is_told(fit.domain(*v)) && fit.views()[*v].kernel.is_none())
-            .collect();
+        let told: Vec<usize> = of.iter().copied().filter(|v| is_filled(fit, *v)).collect();
         let lacks = |n: &usize| {
             let mut own = told.iter().filter_map(|v| of_view[*v].as_ref());
             own.any(|x| (0..x.ncols()).any(|d| x[(*n, d)].is_nan()))

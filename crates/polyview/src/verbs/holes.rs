@@ -109,9 +109,10 @@ impl<'a> Holes<'a> {
         }
         let mut of_view = Vec::new();
         for (at, columns) in columns.iter().enumerate() {
-            if let (Some(own), Some(columns)) = (&known[at], columns) {
+            if let Some(columns) = columns {
                 let term = &component.views[at].term;
-                let bound = term.laws_need_data().then(|| term.rebind(own));
+                let own = known[at].as_ref().filter(|_| term.laws_need_data());
+                let bound = own.map(|own| term.rebind(own));
                 of_view.push(Own {
                     at,
                     known: rows_of(columns, &rows),

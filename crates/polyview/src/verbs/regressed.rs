@@ -6,7 +6,7 @@ use polyview_core::{Bias, Domain, RowGroups, RowMoments, State, StateReader, Vie
 use polyview_linalg::{Mat, times_small};
 
 use super::curved::Curved;
-use super::filled::Filled;
+use super::filled::{Filled, is_filled};
 use super::holes::Holes;
 use super::laws::Part;
 use crate::error::{Error, Result};
@@ -192,30 +192,33 @@ impl Regressed {
     fn is_of(&self, view: usize) -> bool {
         self.of_view[view].is_some() || self.curved.as_ref().is_some_and(|own| own.is_of(view))
     }
-    /// Views that it is made on and that some of so many samples have nothing of.
-    pub(super) fn lacking(&self, views: &[Option<View>], samples: usize) -> Vec<usize> {
-        let some_lack = |v: &usize| {
-            let has = |view: &View, n| view.mask().count_sample(n, view.n_features()) > 0;
-            let all = views[*v]
-                .as_ref()
-                .is_some_and(|view| (0..samples).all(|n| has(view, n)));
-            self.is_of(*v) && !all
-        };
-        (0..self.of_view.len()).filter(some_lack).collect()
+    /// Views that it is made on, that some of so many samples have nothing of, and of which nothing says what that may be.
+    pub(super) fn lacking(&self, fit: &Fit, views: &[Option<View>], samples: usize) -> Vec<usize> {
+        let some_lack = |v: &usize| !(0..samples).all(|n| knows(views[*v].as_ref(), n));
+        let needs = |v: &usize| self.is_of(*v) && !is_filled(fit, *v);
+        (0..self.of_view.len())
+            .filter(needs)
+            .filter(some_lack)
+            .collect()
     }
-    /// Whether each sample has something of every view that it is made on: a view that is not there is no view of mean features,
-    /// and factors know what the others say of it.
-    pub(super) fn serves(&self, views: &[Option<View>], samples: usize) -> Vec<bool> {
-        let sources: Vec<Option<&View>> = (views.iter().enumerate())
+    /// Whether each sample has something of a view that it is made on, and of every one of which nothing else says what it may
+    /// be: there is no view of mean features.
+    pub(super) fn serves(&self, fit: &Fit, views: &[Option<View>], samples: usize) -> Vec<bool> {
+        let sources: Vec<(Option<&View>, bool)> = (views.iter().enumerate())
             .filter(|(v, _)| self.is_of(*v))
-            .map(|(_, view)| view.as_ref())
+            .map(|(v, view)| (view.as_ref(), is_filled(fit, v)))
             .collect();
-        let knows = |view: Option<&View>, n: usize| {
-            view.is_some_and(|v| v.mask().count_sample(n, v.n_features()) > 0)
+        let serves = |n: usize| {
+            let has = |(view, _): &(Option<&View>, bool)| knows(*view, n);
+            sources.iter().any(has) && sources.iter().all(|own| own.1 || has(own))
         };
-        let has = |n: usize| sources.iter().all(|view| knows(*view, n));
-        (0..samples).map(has).collect()
+        (0..samples).map(serves).collect()
     }
+}
+
+/// Whether a sample has something of a view.
+fn knows(view: Option<&View>, sample: usize) -> bool {
+    view.is_some_and(|v| v.mask().count_sample(sample, v.n_features()) > 0)
 }
 
 impl Source {

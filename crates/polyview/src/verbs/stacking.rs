@@ -219,7 +219,7 @@ impl Fit {
             .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
             .collect();
         let (regressed, held) = self.regress((targets, &views), v, fold_of)?;
-        let usable = regressed.serves(&views, rows);
+        let usable = regressed.serves(self, &views, rows);
         let Some((shares, mut note)) = shares_of([joint, &held], &usable, folds) else {
             self.not_mixed(v, "no sample has all of the other views");
             return Ok(());
@@ -264,12 +264,12 @@ impl Fit {
         let Some(regressed) = regressed.filter(|_| regression > 0.0) else {
             return Ok(vec![(Way::Joint, vec![1.0; samples])]);
         };
-        // without all of the views there is the joint fit
-        let knows = regressed.serves(views, samples);
+        // without views that nothing fills in, and without any, there is the joint fit
+        let knows = regressed.serves(self, views, samples);
         let without = knows.iter().filter(|knows| !**knows).count();
-        if without > 0 {
-            let lacking = regressed.lacking(views, samples).into_iter();
-            let lacking: Vec<&str> = lacking.map(|v| self.views[v].name.as_str()).collect();
+        let lacking = regressed.lacking(self, views, samples).into_iter();
+        let lacking: Vec<&str> = lacking.map(|v| self.views[v].name.as_str()).collect();
+        if !lacking.is_empty() {
             let (of, all) = match lacking.as_slice() {
                 [one] => ("the view", format!("'{one}'")),
                 all => ("one of the views", format!("'{}'", all.join("', '"))),

@@ -94,9 +94,9 @@ fn what_bends_goes_by_similarities_and_what_does_not_does_not() {
     assert_eq!(other.mean, found.mean);
 }
 
-/// A sample that lacks a view is predicted by the joint fit.
+/// A sample that lacks a view is told what its factors say of that, and one without any is left to the joint fit.
 #[test]
-fn absent_views_leave_the_joint_fit() {
+fn absent_views_are_filled_in() {
     let [train, mut new] = [1, 2].map(tables);
     let fit = fitted(&train, Settle::Mixture);
     let found = fit.regressed(2).unwrap().unwrap();
@@ -104,12 +104,19 @@ fn absent_views_leave_the_joint_fit() {
         new[1].values[(4, d)] = f64::NAN;
     }
     let mut known = views(&fit, &new);
-    let serves = found.serves(&known, N);
-    assert!(!serves[4] && serves.iter().filter(|s| **s).count() == N - 1);
+    assert_eq!(found.serves(&fit, &known, N), vec![true; N]);
+    assert!(found.lacking(&fit, &known, N).is_empty());
+    let of = |views: &[Option<View>]| found.scores(&fit, views, N).unwrap();
+    let with_hole = of(&known);
     known[1] = None;
-    assert_eq!(found.serves(&known, N), vec![false; N]);
-    let scores = found.scores(&fit, &known, N).unwrap();
-    assert!(scores.mean[(3, 1)].is_finite());
+    let without = of(&known);
+    let variance = |n: usize| without.variance.as_ref().unwrap()[(n, 0)];
+    // what a sample lacks is the same however it is said
+    assert!((with_hole.mean[(4, 0)] - without.mean[(4, 0)]).abs() < 1e-9);
+    let own = with_hole.variance.as_ref().unwrap()[(4, 0)];
+    assert!(own > 0.1 && (own - variance(4)).abs() < 1e-9, "{own}");
+    known[0] = None;
+    assert_eq!(found.serves(&fit, &known, N), vec![false; N]);
 }
 
 /// The views as predictions see them.
