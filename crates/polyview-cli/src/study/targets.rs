@@ -110,9 +110,15 @@ impl Study {
             marked.clone_from(&names);
             model = mixed(&marked);
         }
+        if names.is_empty() {
+            return None;
+        }
         // factors come from what is not settled
         let others = data.views().iter().any(|v| !model.view(v.name()).settles());
-        if names.is_empty() || !others || model.validate().is_err() {
+        if !others {
+            return self.without_sources(&names, data);
+        }
+        if model.validate().is_err() {
             return None;
         }
         let asked: Vec<String> = (names.iter())
@@ -128,10 +134,62 @@ impl Study {
         for name in &marked {
             self.decided(format!("views/{name}/settle"));
         }
+        let all = self.targets_of(data);
+        let sources = match all.as_slice() {
+            [] | [_] => String::new(),
+            [.., _] => format!(
+                "; none of {} is a source of another's regression{}",
+                all.join(", "),
+                if targets.is_empty() {
+                    format!(
+                        ", though 'polyview cross-validate --target {}' goes by the others",
+                        names[0]
+                    )
+                } else {
+                    String::new()
+                }
+            ),
+        };
         Some(format!(
             "{}: predicted from other views by a mixture of the joint fit and a regression on their features, with \
-             shares that are found in folds at the end of the fit (--no-settle leaves that out{asked})",
+             shares that are found in folds at the end of the fit (--no-settle leaves that out{asked}){sources}",
             names.join(", ")
         ))
+    }
+
+    /// Views that something is settled of, in the order of the data: none is a source of another.
+    fn targets_of(&self, data: &Dataset) -> Vec<String> {
+        let settles = |name: &&str| self.model.view(name).settles();
+        let names = data.views().iter().map(polyview::View::name);
+        names.filter(settles).map(str::to_owned).collect()
+    }
+
+    /// What is to be said of views that would be mixed by default, were any view left that a regression could go by.
+    fn without_sources(&self, names: &[String], data: &Dataset) -> Option<String> {
+        let asked = self.targets_of(data);
+        let all = names.join(", ");
+        let option = |name: &String| {
+            let own = self.model.view(name).settle.unwrap_or(Settle::Mixture);
+            format!("--settle {name}={own}")
+        };
+        if !asked.is_empty() {
+            let options: Vec<String> = asked.iter().map(option).collect();
+            return Some(format!(
+                "{all}: predicted by the joint fit alone, not by a mixture of it and a regression as by default: targets are \
+                 no sources of each other's regressions, and with {} no other view is left; fit a second model without, \
+                 which predicts {all}",
+                options.join(" ")
+            ));
+        }
+        let (first, others) = names.split_first()?;
+        (!others.is_empty()).then(|| {
+            format!(
+                "{all}: predicted from each other by the joint fit alone, not by a mixture of it and a regression as by \
+                 default: targets are no sources of each other's regressions, and no other view is left; with {} the \
+                 regression of '{first}' goes by {}",
+                option(first),
+                others.join(", ")
+            )
+        })
     }
 }

@@ -152,3 +152,58 @@ fn likelihoods_without_a_regression_are_not_mixed_and_it_is_said() {
     assert!(!of("svm", ""));
     assert!(!of("bernoulli", "--settle w=mixture"));
 }
+
+/// One table beside another: of two label views neither is a source of the other's regression, and alone they have none.
+#[test]
+fn labels_are_no_sources_of_each_other_and_it_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let mut z = "id,late\n".to_owned();
+    for n in 0..N {
+        let _ = writeln!(
+            z,
+            "s{n},{}",
+            u8::from(number(n, 0) + 0.3 * number(n, 3) > 0.1)
+        );
+    }
+    put(at, "z.csv", z);
+    let labels = "--view y=y.csv:categorical --view z=z.csv:bernoulli";
+    let of = |more: &str| {
+        said(
+            at,
+            &format!("fit --model sshiba -k 2 --seed 1 --out m.pv --force {more}"),
+        )
+    };
+    let both = of(&format!("{labels} --view x=x.csv:gaussian"));
+    for part in [
+        "none of y, z is a source of another's regression, though 'polyview cross-validate --target y' goes by the others",
+        "'z', a target as well, is no source of the regression",
+        "'y', a target as well, is no source of the regression",
+    ] {
+        assert!(both.contains(part), "{part}: {both}");
+    }
+    let one = of("--view y=y.csv:categorical --view x=x.csv:gaussian");
+    assert!(!one.contains("source"), "{one}");
+    // nothing is left that a regression could go by
+    let alone = of(labels);
+    for part in [
+        "y, z: predicted from each other by the joint fit alone",
+        "with --settle y=mixture the regression of 'y' goes by z",
+    ] {
+        assert!(alone.contains(part), "{part}: {alone}");
+    }
+    // which is true
+    let asked = of(&format!("{labels} --settle y=mixture"));
+    assert!(
+        asked.contains("weights/y: predicted by a mixture"),
+        "{asked}"
+    );
+    assert!(
+        asked.contains("z: predicted by the joint fit alone")
+            && asked.contains("with --settle y=mixture no other view"),
+        "{asked}"
+    );
+    let words = of("--view y=y.csv:categorical");
+    assert!(!words.contains("joint fit"), "{words}");
+}

@@ -217,3 +217,25 @@ fn what_cannot_be_mixed_is_refused_or_said() {
     let p = fit.predict(&sources(&levels, TRAIN..N), "y").unwrap();
     assert!(p.mean[(0, 0)].is_finite());
 }
+
+/// Targets are not known where another is predicted: none is a source of another's regression, and the line of each says so.
+#[test]
+fn targets_are_no_sources_of_each_other_and_it_is_said() {
+    let tables = tables(false);
+    let spec = |also: Settle| spec(Settle::Mixture, "y").with_settled("u", also);
+    let told = |also: Settle, name: &str| {
+        let fit = crate::fit(part(&tables, 2, 0..TRAIN), spec(also)).unwrap();
+        let entries = fit.record().journal.entries.iter();
+        let own = entries.filter(|e| e.block == format!("weights/{name}"));
+        own.map(|e| e.event.to_string()).collect::<String>()
+    };
+    for (name, other) in [("y", "u"), ("u", "y")] {
+        let line = told(Settle::Mixture, name);
+        let end = format!("'{other}', a target as well, is no source of the regression");
+        assert!(
+            line.starts_with("predicted by a mixture") && line.ends_with(&end),
+            "{line}"
+        );
+    }
+    assert!(!told(Settle::Not, "y").contains("no source"));
+}
