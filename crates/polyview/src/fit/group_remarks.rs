@@ -9,6 +9,8 @@ use crate::spec::ModelSpec;
 /// Groups of fewer samples than this know next to nothing of noise and intercepts of
 /// their own.
 const FEW: usize = 10;
+/// Most groups that a note names.
+const NAMED: usize = 3;
 
 /// Notes groups with too few samples for what is their own, and groups without a cell of a
 /// view or feature.
@@ -24,21 +26,12 @@ pub(super) fn note_thin_groups(
         return;
     };
     let rows = RowGroups::from(groups).rows_of_groups();
-    for (name, rows) in groups.names.iter().zip(&rows) {
-        if rows.len() < FEW {
-            let what = match (spec.groups.noise, spec.groups.intercepts) {
-                (true, true) => "noise and intercepts",
-                (true, false) => "noise",
-                _ => "intercepts",
-            };
-            let note = format!(
-                "group '{name}' has {} samples, which say little of {what} of its own: its intervals are wide, \
-                 and factors may follow single samples; merge it with another group, leave it out, or let groups \
-                 share noise and intercepts",
-                rows.len()
-            );
-            journal.note(0, "data", Event::Data { note });
-        }
+    let few: Vec<(&str, usize)> = (groups.names.iter().zip(&rows))
+        .map(|(name, rows)| (name.as_str(), rows.len()))
+        .filter(|(_, samples)| *samples < FEW)
+        .collect();
+    if let Some(note) = of_few(&few, spec) {
+        journal.note(0, "data", Event::Data { note });
     }
     for (view, info) in views.iter().zip(infos) {
         if info.choices.likelihood.is_rank() {
@@ -52,22 +45,101 @@ pub(super) fn note_thin_groups(
             continue;
         };
         let block = format!("data/{}", view.name());
+        let (mut empty, mut partly) = (Vec::new(), Vec::new());
         for (name, rows) in groups.names.iter().zip(&rows) {
-            let unseen = unseen(view, info, rows);
-            let note = match unseen.as_slice() {
-                [] => continue,
+            match unseen(view, info, rows).as_slice() {
+                [] => {}
                 all if all.len() + info.unobserved.len() == view.n_features() => {
-                    format!("no sample of group '{name}' has a value: the {what}")
+                    empty.push(format!("'{name}'"));
                 }
-                [first, ..] => format!(
-                    "{} feature(s) have no value in group '{name}', first '{}': their {what}",
-                    unseen.len(),
-                    view.features()[*first]
-                ),
-            };
+                all => partly.push((name.as_str(), all.to_vec())),
+            }
+        }
+        if !empty.is_empty() {
+            let note = format!(
+                "no sample of {} has a value: the {what}",
+                named("group", &empty)
+            );
             journal.note(0, block.clone(), Event::Data { note });
         }
+        if let Some(found) = features_by_group(view, &partly, "have no value in") {
+            let note = format!("{found}: their {what}");
+            journal.note(0, block, Event::Data { note });
+        }
     }
+}
+
+/// What is to be said of groups of few samples.
+fn of_few(few: &[(&str, usize)], spec: &ModelSpec) -> Option<String> {
+    let what = match (spec.groups.noise, spec.groups.intercepts) {
+        (true, true) => "noise and intercepts",
+        (true, false) => "noise",
+        _ => "intercepts",
+    };
+    let (which, [own, merge]) = match few {
+        [] => return None,
+        [(name, samples)] => (
+            format!("group '{name}' has {samples} samples"),
+            [
+                "of its own: its intervals are wide",
+                "merge it with another group, leave it out",
+            ],
+        ),
+        several => {
+            let of = |(name, samples): &(&str, usize)| format!("'{name}' ({samples})");
+            let each: Vec<String> = several.iter().map(of).collect();
+            (
+                format!(
+                    "{} have fewer than {FEW} samples each",
+                    named("group", &each)
+                ),
+                [
+                    "of their own: their intervals are wide",
+                    "merge them with other groups, leave them out",
+                ],
+            )
+        }
+    };
+    Some(format!(
+        "{which}, which say little of {what} {own}, and factors may follow single samples; {merge}, or let groups share \
+         noise and intercepts"
+    ))
+}
+
+/// How many features of a view are so in which groups, and the first of each; nothing where none are.
+pub(super) fn features_by_group(
+    view: &View,
+    found: &[(&str, Vec<usize>)],
+    are: &str,
+) -> Option<String> {
+    let first = |features: &[usize]| features.first().map_or("", |d| &view.features()[*d]);
+    match found {
+        [] => None,
+        [(name, features)] => Some(format!(
+            "{} feature(s) {are} group '{name}', first '{}'",
+            features.len(),
+            first(features)
+        )),
+        several => {
+            let each: Vec<String> = (several.iter())
+                .map(|(name, features)| {
+                    format!("'{name}' ({}, first '{}')", features.len(), first(features))
+                })
+                .collect();
+            Some(format!("features {are} {}", named("group", &each)))
+        }
+    }
+}
+
+/// Things of a kind: the first, and how many more there are.
+fn named(kind: &str, all: &[String]) -> String {
+    let plural = if all.len() == 1 { "" } else { "s" };
+    let more = match all.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let first = &all[..all.len().min(NAMED)];
+    format!("{kind}{plural} {}{more}", first.join(", "))
 }
 
 /// The features that have a value, but none in these samples.

@@ -5,6 +5,7 @@ use polyview_core::{
     RowGroups, View,
 };
 
+use super::group_remarks::features_by_group;
 use super::{TrainingScale, ViewInfo, cells};
 use crate::assemble::{has_prior_of_draws, several, vague};
 use crate::compose::Composed;
@@ -462,6 +463,7 @@ pub(super) fn note_constant_in_groups(
         .iter()
         .filter(|v| spec.view(v.name()).likelihood.is_real())
     {
+        let mut all = Vec::new();
         for (name, rows) in groups.names.iter().zip(&rows) {
             let constant = |d: &usize| {
                 let mut seen = rows.iter().filter_map(|&n| v.value(n as usize, *d));
@@ -469,15 +471,13 @@ pub(super) fn note_constant_in_groups(
                 first.is_some() && seen.all(|x| Some(x) == first)
             };
             let found: Vec<usize> = (0..v.n_features()).filter(constant).collect();
-            if let Some(&first) = found.first() {
-                let note = format!(
-                    "{} feature(s) do not vary within group '{name}', first '{}': their noise \
-                     there is next to none",
-                    found.len(),
-                    v.features()[first]
-                );
-                journal.note(0, format!("data/{}", v.name()), Event::Data { note });
+            if !found.is_empty() {
+                all.push((name.as_str(), found));
             }
+        }
+        if let Some(found) = features_by_group(v, &all, "do not vary within") {
+            let note = format!("{found}: their noise there is next to none");
+            journal.note(0, format!("data/{}", v.name()), Event::Data { note });
         }
     }
 }

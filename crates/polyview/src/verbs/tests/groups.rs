@@ -323,3 +323,54 @@ fn noise_by_group_is_among_what_chains_are_judged_by() {
         );
     }
 }
+
+/// Groups with the same to be said of them are in one note, the first by name.
+#[test]
+fn groups_of_few_samples_are_said_once() {
+    let of_sample = |n: usize| if n < 20 { 5 } else { n as u32 % 5 };
+    let mut rng = StreamKey::new(4).rng();
+    let lacks = |n: usize, d: usize| d == 1 && matches!(of_sample(n), 0 | 3);
+    let constant = |n: usize, d: usize| d == 2 && matches!(of_sample(n), 1 | 2 | 4);
+    let values = Mat::from_fn(50, 4, |n, d| match standard_normal(&mut rng) {
+        _ if lacks(n, d) => f64::NAN,
+        _ if constant(n, d) => 1.5,
+        x => x,
+    });
+    let table = super::counts::table("y", values);
+    let name = |n: usize| ["a", "b", "c", "d", "e", "f"][of_sample(n) as usize].to_owned();
+    let groups = (table.samples.iter().enumerate())
+        .map(|(n, sample)| (sample.clone(), name(n)))
+        .collect();
+    let data = Dataset::builder()
+        .view(table)
+        .groups(groups)
+        .build()
+        .unwrap();
+    let mut spec = models::mofa(1);
+    (spec.groups.noise, spec.groups.intercepts) = (true, true);
+    spec.vb.max_sweeps = 3;
+    let fit = crate::fit(data, spec).unwrap();
+    let entries = &fit.record().journal.entries;
+    let said: Vec<String> = entries.iter().map(|e| e.event.to_string()).collect();
+    let with = |part: &str| said.iter().filter(|s| s.contains(part)).collect::<Vec<_>>();
+    for (part, starts) in [
+        (
+            "say little of",
+            "groups 'a' (6), 'b' (6), 'c' (6) and 2 more have fewer than 10 samples each, which say little of noise and intercepts of their own",
+        ),
+        (
+            "no value in",
+            "features have no value in groups 'a' (1, first 'y1'), 'd' (1, first 'y1'): their levels",
+        ),
+        (
+            "do not vary",
+            "features do not vary within groups 'b' (1, first 'y2'), 'c' (1, first 'y2'), 'e' (1, first 'y2'): their noise",
+        ),
+    ] {
+        let found = with(part);
+        assert!(
+            matches!(found.as_slice(), [one] if one.starts_with(starts)),
+            "{starts}: {said:?}"
+        );
+    }
+}
