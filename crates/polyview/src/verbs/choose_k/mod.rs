@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use hidden::held_out;
 use progress::Teller;
+pub(super) use progress::stopped;
 pub use progress::{ChooseKProgress, ChooseKStage};
 pub(in crate::verbs) use recommend::{Judge, Measure, Singles, best, mean_and_error, recommend};
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use polyview_core::counted;
+
 use crate::error::Result;
 use crate::fit::{Fit, Fitting};
 use crate::spec::EngineKind;
@@ -97,11 +99,36 @@ impl Teller<'_> {
             EngineKind::Stochastic => ("epochs", "epochs"),
             _ => ("sweeps", "max-sweeps"),
         };
-        (limited > 0).then(|| {
-            format!(
-                "{limited} of {fits} fits stopped at their limit of {what} ({option}) before they converged: \
-                 the numbers may change where they are allowed more"
-            )
-        })
+        stopped(limited, fits, &format!("{what} ({option})"))
+    }
+}
+
+/// What is to be said of so many fits that stopped at their limit of something.
+pub(in crate::verbs) fn stopped(limited: usize, fits: usize, of: &str) -> Option<String> {
+    let fits = counted(fits, "fit");
+    match limited {
+        0 => None,
+        1 => Some(format!(
+            "1 of {fits} stopped at its limit of {of} before it converged: the numbers may change where it is allowed more"
+        )),
+        _ => Some(format!(
+            "{limited} of {fits} stopped at their limit of {of} before they converged: the numbers may change where they \
+             are allowed more"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_fit_stops_at_its_own_limit() {
+        let of = |limited| stopped(limited, 6, "sweeps (max-sweeps)").unwrap_or_default();
+        assert_eq!(of(0), "");
+        assert!(of(1).starts_with(
+            "1 of 6 fits stopped at its limit of sweeps (max-sweeps) before it converged"
+        ));
+        assert!(of(2).starts_with("2 of 6 fits stopped at their limit of sweeps"));
     }
 }

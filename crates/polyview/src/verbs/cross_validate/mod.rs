@@ -25,6 +25,7 @@ use summary::summed_up;
 pub(super) use workers::in_parallel;
 use workers::{Done, Teller};
 
+use super::choose_k::stopped;
 use crate::compose::{Composed, Composer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::{ModelSpec, RunOptions, limited};
@@ -387,12 +388,11 @@ pub fn cross_validate(
         fits += usize::from(done.limited.is_some());
         limited += usize::from(done.limited == Some(true));
     }
-    if limited > 0 {
-        warnings.push(format!(
-            "{limited} of {fits} fits stopped at their limit of sweeps or epochs (max-sweeps, epochs) before they \
-             converged: the numbers may change where they are allowed more"
-        ));
-    }
+    warnings.extend(stopped(
+        limited,
+        fits,
+        "sweeps or epochs (max-sweeps, epochs)",
+    ));
     let first = models.first().map_or("", CrossValidateModel::name);
     let summary = summed_up(&rows, first, options.folds);
     warnings.extend(no_better::no_better(&summary, models, (data, options)));
