@@ -78,7 +78,7 @@ pub fn copied_features(view: &View) -> Option<String> {
 }
 
 /// The first pairs by name.
-fn listed(mut pairs: Vec<(usize, usize)>, names: &[String]) -> Option<String> {
+pub(super) fn listed(mut pairs: Vec<(usize, usize)>, names: &[String]) -> Option<String> {
     pairs.sort_unstable();
     let named: Vec<String> = (pairs.iter().take(MOST))
         .map(|(a, b)| format!("'{}' and '{}'", names[*a], names[*b]))
@@ -91,7 +91,8 @@ fn listed(mut pairs: Vec<(usize, usize)>, names: &[String]) -> Option<String> {
     Some(format!("{}{more}", named.join(", ")))
 }
 
-const ODD: u64 = 0x517c_c1b7_2722_0a95;
+/// An odd number that mixes bits.
+pub(super) const ODD: u64 = 0x517c_c1b7_2722_0a95;
 
 /// A cell more in a number that equal cells make alike.
 fn mixed(hash: u64, view: &View, n: usize, d: usize, x: f64) -> u64 {
@@ -137,7 +138,7 @@ fn is_telling(view: &View, sample: usize) -> bool {
 }
 
 /// Whether the same numbers elsewhere are no chance: so many of them differ.
-fn are_telling(cells: impl Iterator<Item = u64>) -> bool {
+pub(super) fn are_telling(cells: impl Iterator<Item = u64>) -> bool {
     let known = cells.filter(|bits| !f64::from_bits(*bits).is_nan());
     let different: HashSet<u64> = known.collect();
     let whole = different.iter().all(|x| f64::from_bits(*x).fract() == 0.0);

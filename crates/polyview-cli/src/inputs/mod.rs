@@ -13,6 +13,7 @@ mod joined;
 mod levels;
 mod limits;
 mod new_data;
+mod scaled;
 mod unnamed;
 mod view_table;
 
@@ -47,6 +48,7 @@ use group_names::{Present, groups_of};
 use guess::Guess;
 use joined::{built, ids_or_places};
 use limits::ViewCells;
+use scaled::scaled_features;
 use view_table::{view, words};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
@@ -148,7 +150,10 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
 pub fn suspicious(views: &[View], samples: &[String], study: &Study) -> Vec<String> {
     let of_samples = copies(views, samples, study).into_iter();
     let of_features = views.iter().filter_map(copied_features);
-    let copies = of_samples.chain(of_features);
+    // of ranks units are nothing
+    let is_real = |v: &&View| study.model.view(v.name()).likelihood.is_real();
+    let in_units = views.iter().filter(is_real).filter_map(scaled_features);
+    let copies = of_samples.chain(of_features).chain(in_units);
     let codes = codes(views, samples, study)
         .into_iter()
         .chain(far_pairs(views, samples, study))

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{fails, ok, put, said};
+use crate::common::{fails, get, ok, put, said};
 
 const N: usize = 30;
 
@@ -49,6 +49,27 @@ fn copied_features_are_named() {
     let part = "warning: view 'x': features that are exact copies of each other: 'a' and 'f'; keep one of each";
     assert!(err.contains(part), "{err}");
     assert!(!fit("y.csv").contains("copies"));
+    // in other units, which are nothing to ranks
+    let text = get(at, "y.csv");
+    let scaled: Vec<String> = (text.lines().enumerate())
+        .map(|(n, line)| match line.split(',').nth(1) {
+            Some(a) if n > 0 => format!(
+                "{line},{}",
+                32.0 + 1.8 * a.parse::<f64>().expect("a number")
+            ),
+            _ => format!("{line},warm"),
+        })
+        .collect();
+    put(at, "warm.csv", scaled.join("\n") + "\n");
+    let err = fit("warm.csv");
+    let part = "warning: view 'x': features that are each other in other units (all their cells are alike but for scale and \
+                shift): 'a' and 'warm'; keep one of each";
+    assert!(err.contains(part), "{err}");
+    let err = said(
+        at,
+        "fit --model rank --view x=warm.csv -k 1 --max-sweeps 3 --out m.pv --force",
+    );
+    assert!(!err.contains("units ("), "{err}");
     // zeros and ones agree by chance
     let mut bits = "id,a,b,c\n".to_owned();
     for n in 0..N {
