@@ -105,11 +105,12 @@ impl Study {
         }
         let settled = |s: &Source| self.model.view(&s.name).settles();
         if !args.choices.settle.is_empty() && self.data.iter().all(settled) {
-            return Err(Failure::Usage(
-                "--settle: every view would be settled on factors of the other views, and there is no \
-                 other; leave one of them out"
-                    .into(),
-            ));
+            let names: Vec<&str> = self.data.iter().map(|s| s.name.as_str()).collect();
+            let all = names.join(", ");
+            return Err(Failure::Usage(format!(
+                "--settle: views that are settled or mixed are targets, which are predicted from what is no target, and \
+                 here all views are ({all}); leave one of them out, or fit a model for each"
+            )));
         }
         let said = of_bound.into_iter().filter(idle);
         let said = said.map(|o| format!("warning: {} has no effect: it {}", o.0, belongs(&o)));

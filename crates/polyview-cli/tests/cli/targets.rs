@@ -207,3 +207,42 @@ fn labels_are_no_sources_of_each_other_and_it_is_said() {
     let words = of("--view y=y.csv:categorical");
     assert!(!words.contains("joint fit"), "{words}");
 }
+
+/// One view that is asked for leaves the others as they were by default, as far as anything is left to predict them from, and
+/// where nothing is that is said.
+#[test]
+fn a_mixture_that_is_asked_for_takes_no_default_away_in_silence() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let views = "--view x=x.csv:gaussian --view y=y.csv:categorical";
+    let words = "fit --model sshiba -k 2 --seed 1 --max-sweeps 20 --out m.pv --force";
+    let of = |more: &str| said(at, &format!("{words} {views} {more}"));
+    let err = of("--settle x=mixture");
+    for part in [
+        "y: predicted by the joint fit alone, not by a mixture of it and a regression as by default",
+        "with --settle x=mixture no other view is left; fit a second model without, which predicts y",
+        "weights/x: predicted by a mixture",
+    ] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+    let err = of("--settle x=mixture --view wide=wide.csv:bernoulli");
+    for part in [
+        "y: predicted from other views by a mixture",
+        "none of x, y is a source of another's regression",
+        "weights/x: predicted by a mixture",
+        "weights/y: predicted by a mixture",
+    ] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+    let err = fails(
+        at,
+        &format!("{words} {views} --settle x=mixture --settle y=mixture"),
+        2,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("predicted from what is no target, and here all views are (x, y); leave one of them out, or fit a model for each"),
+        "{err}"
+    );
+}
