@@ -254,8 +254,9 @@ pub struct GibbsArgs {
     /// Variational Bayes first, then a Gibbs chain that starts at its optimum:
     /// SWEEPS are kept of it after a third as many, and a hundred draws of them,
     /// or up to twice as many, take the optimum's place: they explain and
-    /// predict, and make the file as much larger [default: no chain; without
-    /// SWEEPS 300].
+    /// predict, and make the file as much larger. Labels and times are predicted by
+    /// these draws alone then, and no view by a mixture (--settle) [default: no
+    /// chain; without SWEEPS 300].
     #[arg(long, value_name = "SWEEPS", num_args = 0..=1, default_missing_value = "300", conflicts_with = "sweeps", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub polish: Option<usize>,
     /// Chains [default: 2].

@@ -1,6 +1,6 @@
 //! How views are predicted that are there to be predicted, where nothing is said of it.
 
-use polyview::{Dataset, EngineKind, ModelSpec, Settle};
+use polyview::{ChainStart, Dataset, EngineKind, ModelSpec, Settle};
 
 use super::Study;
 
@@ -64,7 +64,9 @@ impl Study {
         how: Settle,
     ) -> Option<String> {
         let preset = PRESETS.contains(&self.model.model.as_str());
-        if !preset || self.model.engine != EngineKind::Vb {
+        let (engine, start) = (self.model.engine, self.model.gibbs.start);
+        let polished = engine == EngineKind::Gibbs && start == ChainStart::Optimum;
+        if !preset || engine != EngineKind::Vb && !polished {
             return None;
         }
         // no regression stands beside a fit that is adjusted or has something of its own for groups
@@ -98,6 +100,13 @@ impl Study {
             let settled = |model: ModelSpec, name: &String| model.with_settled(name, how);
             names.iter().fold(self.model.clone(), settled)
         };
+        if polished && !names.is_empty() && names.len() < data.views().len() {
+            return Some(format!(
+                "{}: predicted from other views by the draws alone, not by a mixture with a regression as without --polish: \
+                 its shares are those of an optimum",
+                names.join(", ")
+            ));
+        }
         // what has no regression is still no source of one
         let mut marked = names.clone();
         marked.extend(

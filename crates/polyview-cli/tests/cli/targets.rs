@@ -246,3 +246,20 @@ fn a_mixture_that_is_asked_for_takes_no_default_away_in_silence() {
         "{err}"
     );
 }
+
+#[test]
+fn draws_take_the_place_of_a_mixture_and_it_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let words = "fit --model sshiba -k 2 --seed 1 --max-sweeps 20 --polish 6 --view x=x.csv:gaussian --out m.pv --force";
+    let of = |more: &str| said(at, &format!("{words} {more}"));
+    let part = "y: predicted from other views by the draws alone, not by a mixture with a regression as without --polish";
+    assert!(of("--view y=y.csv:categorical").contains(part));
+    for more in [
+        "--view y=y.csv:categorical --no-settle",
+        "--view wide=wide.csv:bernoulli",
+    ] {
+        assert!(!of(more).contains("mixture"), "{more}");
+    }
+}
