@@ -15,7 +15,9 @@ polyview impute model.pv --view diet --out diet.csv --probabilities p.csv")]
 pub struct ImputeArgs {
     /// The model file.
     pub model: PathBuf,
-    /// The view to fill.
+    /// The view to fill. Its holes are filled by the joint fit from all that is known of a
+    /// sample, also where the view is predicted from others by a mixture with a
+    /// regression (fit --settle), as labels are; 'polyview predict' says what that gives.
     #[arg(long, value_name = "VIEW", help_heading = "Data")]
     pub view: String,
     /// Where the filled table goes; - is standard output. Holes of a binary view

@@ -263,3 +263,34 @@ fn draws_take_the_place_of_a_mixture_and_it_is_said() {
         assert!(!of(more).contains("mixture"), "{more}");
     }
 }
+
+/// What fills holes is the joint fit, which is not what predicts the view from others.
+#[test]
+fn holes_are_filled_by_the_joint_fit_and_it_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let full = get(at, "y.csv");
+    let fit = |more: &str| {
+        let words = "fit --model sshiba -k 2 --seed 1 --view x=x.csv:gaussian --view y=y.csv:categorical --out m.pv --force";
+        ok(at, &format!("{words} {more}"));
+    };
+    let fill = |view: &str| {
+        said(
+            at,
+            &format!("impute m.pv --view {view} --out f.csv --force"),
+        )
+    };
+    let note = "note: view 'y': holes are filled by the joint fit";
+    fit("");
+    assert!(!fill("y").contains(note));
+    // a hole
+    let holes: Vec<&str> = full.lines().filter(|l| !l.starts_with("s7,")).collect();
+    put(at, "y.csv", holes.join("\n") + "\ns7,\n");
+    fit("");
+    let err = fill("y");
+    assert_eq!(err.matches(note).count(), 1, "{err}");
+    assert!(!fill("x").contains("joint fit"));
+    fit("--no-settle");
+    assert!(!fill("y").contains(note));
+}

@@ -106,6 +106,7 @@ impl Fit {
             Some((own(lower), own(upper))).filter(|_| observed.is_censored(n, d))
         };
         let mut filled = fill(fitted, level, exact, between)?;
+        self.note_joint_fit(at, &mut filled)?;
         if let Some(first) = info.left_out.first() {
             filled.notes.push(format!(
                 "view '{}': {} feature(s) that do not vary are not in the table, first '{first}': they were left out of \
@@ -162,7 +163,9 @@ impl Fit {
                 let code = matched.as_ref()?.view.value(n, 0)?;
                 Some(indicator(code, d))
             };
-            return fill(predicted, level, exact, |_, _| None);
+            let mut filled = fill(predicted, level, exact, |_, _| None)?;
+            self.note_joint_fit(at, &mut filled)?;
+            return Ok(filled);
         }
         let known: HashMap<&str, usize> = given
             .map_or(&[][..], View::features)
@@ -188,11 +191,26 @@ impl Fit {
             let (v, at) = (given?, place[d]?);
             v.interval(n, at).filter(|_| v.is_censored(n, at))
         };
-        fill(predicted, level, exact, between)
+        let mut filled = fill(predicted, level, exact, between)?;
+        self.note_joint_fit(at, &mut filled)?;
+        Ok(filled)
     }
 }
 
 impl Fit {
+    /// Says of holes of a view that is predicted by a mixture that they are filled by the joint fit.
+    fn note_joint_fit(&self, at: usize, filled: &mut Imputation) -> Result<()> {
+        let mixed = self.shares_of(at)?.is_some_and(|shares| shares[1] > 0.0);
+        if mixed && filled.was_missing.count() > 0 {
+            filled.notes.push(format!(
+                "view '{}': holes are filled by the joint fit, from all that is known of a sample; predictions of the view \
+                 from others are a mixture of it and a regression, and may say otherwise",
+                self.views[at].name
+            ));
+        }
+        Ok(())
+    }
+
     /// Of features of counts that were observed in one training sample alone the medians take the
     /// place of the means: one count does not say how much a feature varies, its logarithm is
     /// known to orders of magnitude at best, and the mean of its exponential is that of
