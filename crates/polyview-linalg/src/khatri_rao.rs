@@ -4,12 +4,13 @@
 //! per row wastes the hardware; the packed triangles $\langle z\_n z\_n' \rangle$ side by side are a $P \times N$ matrix,
 //! and all $G\_d$ are its product with $\Omega$. For 0/1 weights [`masked_sums`](crate::masked_sums) is faster still.
 
-use crate::packed::packed_len;
-use crate::product::matmul;
+use crate::columns::as_slice;
+use crate::packed::{dot, packed_len};
+use crate::product::product;
 use crate::simd::{Kernel, dispatch, mul_add};
 use crate::{PackedRows, SymPacked, packed_index};
 use faer::prelude::ReborrowMut;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef};
 use rayon::prelude::*;
 
 #[cfg(test)]
@@ -77,7 +78,30 @@ pub fn weighted_gram_into(
     out.as_mat_mut()
         .par_col_chunks_mut(COLUMN_BLOCK)
         .zip(omega.par_col_chunks(COLUMN_BLOCK))
-        .for_each(|(out, omega)| matmul(out, accum, kr.as_mat(), omega, 1.0, Par::Seq));
+        .for_each(|(out, omega)| columns(out, accum, kr.as_mat(), omega));
+}
+
+/// Weighted sums of the columns of `kr`, by columns of weights: each has the same bits whichever others there are.
+fn columns(out: MatMut<'_, f64>, accum: Accum, kr: MatRef<'_, f64>, omega: MatRef<'_, f64>) {
+    if kr.nrows() != 1 {
+        product(out, accum, kr, omega);
+        return;
+    }
+    // the triangles of one factor are numbers
+    let mut out = out;
+    let numbers: Vec<f64> = kr.row(0).iter().copied().collect();
+    for d in 0..omega.ncols() {
+        let sum = match as_slice(omega.col(d)) {
+            Some(weights) => dot(weights, &numbers),
+            None => omega.col(d).iter().zip(&numbers).map(|(w, x)| w * x).sum(),
+        };
+        out[(0, d)] = sum
+            + if accum == Accum::Add {
+                out[(0, d)]
+            } else {
+                0.0
+            };
+    }
 }
 
 /// Weighted Grams $G\_d = \sum\_n \omega\_{nd} (m\_n m\_n' + S\_n)$ from the moments themselves: triangles are made for
@@ -127,13 +151,11 @@ fn weighted_gram_moments_into(
                     let rows = ROW_BLOCK.min(n - first);
                     let triangles = &mut triangles[..rows * packed_len(k)];
                     fill(triangles, mean, varying, first);
-                    matmul(
+                    columns(
                         out.rb_mut(),
                         Accum::Add,
                         MatRef::from_column_major_slice(triangles, packed_len(k), rows),
                         omega.subrows(first, rows),
-                        1.0,
-                        Par::Seq,
                     );
                 }
             },

@@ -46,7 +46,46 @@ pub(crate) fn matmul(
     crate::simd::clear_upper_halves();
 }
 
-/// $Z'X$, $K \times D$, of `z` $N \times K$ and `x` $N \times D$.
+/// Multiplications of a product that is small for the underlying library.
+const SMALL: usize = 16 * 16 * 16;
+/// Terms that the underlying library adds at one time where a product is large.
+const TERMS: usize = 512;
+
+/// $AB$ in one task, such that a column has the same bits whichever others there are, as long as `a` has two rows.
+///
+/// The library has a way of its own for one column, and adds all terms at one time where the product is small.
+pub(crate) fn product(out: MatMut<'_, f64>, accum: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    let mut out = out;
+    if b.ncols() == 1 && a.nrows() > 1 {
+        let mut both = Mat::from_fn(out.nrows(), 2, |i, _| out[(i, 0)]);
+        let b = Mat::from_fn(b.nrows(), 2, |i, _| b[(i, 0)]);
+        product(both.as_mut(), accum, a, b.as_ref());
+        out.copy_from(both.as_ref().subcols(0, 1));
+        return;
+    }
+    let mut accum = accum;
+    for terms in blocks::ranges(b.nrows().max(1), TERMS) {
+        let terms = terms.start..terms.end.min(b.nrows());
+        let a = a.subcols(terms.start, terms.len());
+        in_order(out.rb_mut(), accum, a, rows_of(b, &terms));
+        accum = Accum::Add;
+    }
+}
+
+/// A product of few terms, added in the same order whatever its size: where `a` lies row by row the library adds a small product
+/// in parts, and rounds one term otherwise than where it lies column by column.
+fn in_order(out: MatMut<'_, f64>, accum: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    let is_small = a.ncols() == 1 || a.nrows() * a.ncols() * b.ncols() <= SMALL;
+    if is_small && a.try_as_col_major().is_none() {
+        let a = a.to_owned();
+        matmul(out, accum, a.as_ref(), b, 1.0, Par::Seq);
+    } else {
+        matmul(out, accum, a, b, 1.0, Par::Seq);
+    }
+}
+
+/// $Z'X$, $K \times D$, of `z` $N \times K$ and `x` $N \times D$. A column has the same bits whichever others there are up to
+/// a thousand, and so has a row of sums of less than two thousand terms.
 ///
 /// # Panics
 /// If the numbers of rows differ.
@@ -64,6 +103,15 @@ pub fn cross_into(out: MatMut<'_, f64>, z: MatRef<'_, f64>, x: MatRef<'_, f64>, 
     assert_eq!(z.nrows(), x.nrows(), "rows of the two factors of Z'X");
     assert_eq!(out.nrows(), z.ncols(), "rows of Z'X");
     assert_eq!(out.ncols(), x.ncols(), "columns of Z'X");
+    if z.ncols() == 1 && x.ncols() > 0 && z.nrows() < 4 * CROSS_PART {
+        // the library has a way of its own for one row, which may be a sample
+        let mut out = out;
+        let mut both = Mat::from_fn(2, out.ncols(), |_, j| out[(0, j)]);
+        let z = Mat::from_fn(z.nrows(), 2, |n, _| z[(n, 0)]);
+        cross_into(both.as_mut(), z.as_ref(), x, accum);
+        out.copy_from(both.as_ref().subrows(0, 1));
+        return;
+    }
     if x.ncols() < FEW_COLUMNS && x.nrows() >= 4 * CROSS_PART {
         let total = blocks::ordered_sum(
             x.nrows(),
@@ -71,7 +119,7 @@ pub fn cross_into(out: MatMut<'_, f64>, z: MatRef<'_, f64>, x: MatRef<'_, f64>, 
             Mat::<f64>::zeros(z.ncols(), x.ncols()),
             |rows, part| {
                 let (z, x) = (rows_of(z, &rows), rows_of(x, &rows));
-                matmul(part.as_mut(), Accum::Add, z.transpose(), x, 1.0, Par::Seq);
+                product(part.as_mut(), Accum::Add, z.transpose(), x);
             },
             |total, part| *total += part,
         );
@@ -79,11 +127,12 @@ pub fn cross_into(out: MatMut<'_, f64>, z: MatRef<'_, f64>, x: MatRef<'_, f64>, 
     } else {
         out.par_col_chunks_mut(COLUMN_BLOCK)
             .zip(x.par_col_chunks(COLUMN_BLOCK))
-            .for_each(|(out, x)| matmul(out, accum, z.transpose(), x, 1.0, Par::Seq));
+            .for_each(|(out, x)| product(out, accum, z.transpose(), x));
     }
 }
 
-/// `out = XW` or `out += XW` of `x` $N \times D$ and `w` $D \times K$; `out` is $N \times K$.
+/// `out = XW` or `out += XW` of `x` $N \times D$ and `w` $D \times K$; `out` is $N \times K$. A row has the same bits
+/// whichever others there are up to a thousand.
 ///
 /// # Panics
 /// If the shapes disagree.
@@ -110,9 +159,17 @@ pub fn times(x: MatRef<'_, f64>, w: MatRef<'_, f64>, out: MatMut<'_, f64>, accum
     }
 }
 
-/// One block of rows of $XW$, column blocks in order.
+/// One block of rows of $XW$, column blocks in order; a row has the same bits whichever others there are.
 fn rows_times(x: MatRef<'_, f64>, w: MatRef<'_, f64>, out: MatMut<'_, f64>, accum: Accum) {
     let mut out = out;
+    if x.nrows() == 1 && w.ncols() > 1 {
+        // the library has a way of its own for one row
+        let mut both = Mat::from_fn(2, out.ncols(), |_, j| out[(0, j)]);
+        let x = Mat::from_fn(2, x.ncols(), |_, d| x[(0, d)]);
+        rows_times(x.as_ref(), w, both.as_mut(), accum);
+        out.copy_from(both.as_ref().subrows(0, 1));
+        return;
+    }
     if x.ncols() == 0 {
         matmul(out, accum, x, w, 1.0, Par::Seq);
         return;
@@ -120,8 +177,7 @@ fn rows_times(x: MatRef<'_, f64>, w: MatRef<'_, f64>, out: MatMut<'_, f64>, accu
     let mut accum = accum;
     for columns in blocks::ranges(x.ncols(), INNER_BLOCK) {
         let x = x.subcols(columns.start, columns.len());
-        let w = rows_of(w, &columns);
-        matmul(out.rb_mut(), accum, x, w, 1.0, Par::Seq);
+        in_order(out.rb_mut(), accum, x, rows_of(w, &columns));
         accum = Accum::Add;
     }
 }

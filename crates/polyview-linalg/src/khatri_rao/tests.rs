@@ -131,3 +131,19 @@ fn threads_leave_every_bit_alone() {
     });
     assert!(results.iter().all(|r| *r == results[0]));
 }
+
+/// A column of weights has the same Gram alone.
+#[test]
+fn neighbours_leave_every_bit_alone() {
+    for (n, k) in [(1, 1), (7, 1), (7, 4), (150, 3), (700, 2), (1500, 10)] {
+        let omega = noise(n, 257, 2);
+        let kr = khatri_rao(noise(n, k, 1).as_ref(), RowCov::Zero);
+        let all = weighted_gram(omega.as_ref(), &kr);
+        for some in [0..1, 256..257, 4..6, 10..30] {
+            let own = weighted_gram(omega.as_ref().subcols(some.start, some.len()), &kr);
+            for (i, d) in some.clone().enumerate() {
+                assert_eq!(own.row(i), all.row(d), "{n} {k} {some:?}");
+            }
+        }
+    }
+}

@@ -121,3 +121,66 @@ fn threads_leave_every_bit_alone() {
 fn a_shape_that_disagrees_is_named() {
     cross(noise(3, 2, 1).as_ref(), noise(4, 2, 1).as_ref());
 }
+
+/// What a row of $XW$, or a column of $Z'X$, is does not depend on how many others there are: samples are predicted alike
+/// alone and in company.
+#[test]
+fn neighbours_leave_every_bit_alone() {
+    for inner in [1, 2, 3, 7, 30, 150, 513, 700, 1500] {
+        for k in [2, 5, 14, 76] {
+            let (x, w) = (noise(300, inner, 1), noise(inner, k, 2));
+            let start = noise(300, k, 3);
+            let of_rows = |rows: Range<usize>| {
+                let mut out = rows_of(start.as_ref(), &rows).to_owned();
+                times(
+                    rows_of(x.as_ref(), &rows),
+                    w.as_ref(),
+                    out.as_mut(),
+                    Accum::Add,
+                );
+                let own = rows_of(x.as_ref(), &rows).to_owned();
+                let close = Mat::from_fn(inner, rows.len(), |d, n| own[(n, d)]);
+                let plain = times_small(own.as_ref(), w.as_ref());
+                let turned = times_small(close.transpose(), w.as_ref());
+                let slice: Vec<f64> = (0..inner * rows.len())
+                    .map(|at| own[(at % rows.len(), at / rows.len())])
+                    .collect();
+                let packed = MatRef::from_column_major_slice(&slice, rows.len(), inner);
+                let packed = times_small(packed, w.as_ref());
+                assert!(packed == plain && turned == plain, "{inner} {k} {rows:?}");
+                [out, plain]
+            };
+            // the columns of a table that lies row by row, as samples do
+            let of_columns = |rows: Range<usize>| {
+                let columns = rows_of(x.as_ref(), &rows).transpose();
+                let mut out = rows_of(start.as_ref(), &rows).transpose().to_owned();
+                cross_into(out.as_mut(), w.as_ref(), columns, Accum::Add);
+                let plain = cross(w.as_ref(), columns);
+                [out, plain].map(|m| m.transpose().to_owned())
+            };
+            let across = |rows: Range<usize>| {
+                let columns = rows_of(x.as_ref(), &rows).transpose();
+                let plain = cross(columns, w.as_ref());
+                let owned = cross(columns.to_owned().as_ref(), w.as_ref());
+                [plain, owned]
+            };
+            let all = [of_rows(0..300), of_columns(0..300), across(0..300)];
+            for some in [0..1, 5..6, 299..300, 3..5, 7..10, 20..29, 100..120, 30..287] {
+                let own = [
+                    of_rows(some.clone()),
+                    of_columns(some.clone()),
+                    across(some.clone()),
+                ];
+                for (way, (own, all)) in own.iter().zip(&all).enumerate() {
+                    for (own, all) in own.iter().zip(all) {
+                        let all = rows_of(all.as_ref(), &some);
+                        assert!(
+                            own.as_ref() == all,
+                            "way {way}, inner {inner}, k {k}, {some:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

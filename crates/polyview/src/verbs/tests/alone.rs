@@ -143,6 +143,34 @@ fn samples_are_projected_together_as_one_by_one() {
     }
 }
 
+/// Every bit of a prediction from real numbers, labels or classes is the sample's own, whoever is beside it.
+#[test]
+fn samples_are_predicted_together_as_one_by_one() {
+    for likelihood in ["bernoulli", "bernoulli-latent", "probit", "categorical"] {
+        for settle in [crate::Settle::Not, crate::Settle::Mixture] {
+            let spec = models::sshiba(2)
+                .with_likelihood("y", likelihood)
+                .with_settled("real", settle);
+            let fit = fitted(&spec, &data(likelihood, N, 1));
+            let new = data(likelihood, 9, 2);
+            let all = fit.predict(&new, "real").unwrap();
+            for keep in [&[0][..], &[4], &[8], &[1, 5, 6], &[0, 1, 2, 3, 4, 7]] {
+                let own = fit.predict(&part(&new, keep), "real").unwrap();
+                for (i, &n) in keep.iter().enumerate() {
+                    for d in 0..all.mean.ncols() {
+                        let cell = |p: &crate::Prediction, n: usize| [p.mean[(n, d)], p.sd[(n, d)]];
+                        assert_eq!(
+                            cell(&own, i),
+                            cell(&all, n),
+                            "{likelihood} {settle} {keep:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Negative binomial counts of four factors with that mean and size in a typical cell.
 pub(super) fn large_counts(mean: f64, size: f64, seed: u64) -> (Dataset, Mat<f64>) {
     let (samples, features, factors) = (100, 40, 4);
