@@ -13,8 +13,8 @@ pub(super) fn is_filled(fit: &Fit, view: usize) -> bool {
     is_told(fit.domain(view)) && fit.views()[view].kernel.is_none()
 }
 
-/// The columns of some views, samples × columns, also of views that are not there. What is missing of a view is as much as its law expects of it given all that is
-/// known of the sample; `NaN` where nothing says what it is.
+/// The columns of some views, samples × columns, also of views that are not there; `NaN` where a cell is missing, or at what its
+/// law expects of it given all that is known of the sample ([`Filled::at_means`]).
 pub(super) struct Filled<'a> {
     /// Of each view of the fit its columns, where it was asked for.
     pub(super) of_view: Vec<Option<Mat<f64>>>,
@@ -50,19 +50,17 @@ impl<'a> Filled<'a> {
             .map(|(v, own)| own.as_ref().filter(|_| told.contains(&v)))
             .collect();
         let holes = Holes::new(fit, &columns, views, rows)?;
-        let mut out = Self {
+        Ok(Self {
             of_view,
-            holes: None,
+            holes,
             samples,
-        };
-        if let Some(holes) = &holes {
-            out.fill(holes);
-        }
-        out.holes = holes;
-        Ok(out)
+        })
     }
-    /// The mean over the points of what is missing.
-    fn fill(&mut self, holes: &Holes<'_>) {
+    /// The same with what is missing at its mean over the points, where that is told.
+    pub(super) fn at_means(mut self) -> Self {
+        let Some(holes) = &self.holes else {
+            return self;
+        };
         let mut sums: Vec<Option<Mat<f64>>> = vec![None; self.of_view.len()];
         for point in 0..holes.points() {
             for (v, Cells { mean, .. }) in holes.at(point) {
@@ -86,6 +84,7 @@ impl<'a> Filled<'a> {
                 }
             }
         }
+        self
     }
     /// The columns of each view at one of the points of the samples with holes, these × columns.
     pub(super) fn at(&self, holes: &Holes<'_>, point: usize) -> Vec<Option<Cells>> {

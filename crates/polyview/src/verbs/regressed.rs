@@ -192,14 +192,22 @@ impl Regressed {
     fn is_of(&self, view: usize) -> bool {
         self.of_view[view].is_some() || self.curved.as_ref().is_some_and(|own| own.is_of(view))
     }
-    /// Views that it is made on, that some of so many samples have nothing of, and of which nothing says what that may be.
-    pub(super) fn lacking(&self, fit: &Fit, views: &[Option<View>], samples: usize) -> Vec<usize> {
-        let some_lack = |v: &usize| !(0..samples).all(|n| knows(views[*v].as_ref(), n));
-        let needs = |v: &usize| self.is_of(*v) && !is_filled(fit, *v);
-        (0..self.of_view.len())
-            .filter(needs)
-            .filter(some_lack)
-            .collect()
+    /// Views that it is made on and that some of so many samples have nothing of, and of how many samples: those that are filled in
+    /// or those that are not.
+    pub(super) fn lacking(
+        &self,
+        (fit, filled): (&Fit, bool),
+        views: &[Option<View>],
+        samples: usize,
+    ) -> (Vec<usize>, usize) {
+        let lacks = |v: &usize, n: usize| !knows(views[*v].as_ref(), n);
+        let own: Vec<usize> = (0..self.of_view.len())
+            .filter(|v| self.is_of(*v) && is_filled(fit, *v) == filled)
+            .filter(|v| (0..samples).any(|n| lacks(v, n)))
+            .collect();
+        let count = (0..samples).filter(|n| own.iter().any(|v| lacks(v, *n)));
+        let count = count.count();
+        (own, count)
     }
     /// Whether each sample has something of a view that it is made on, and of every one of which nothing else says what it may
     /// be: there is no view of mean features.

@@ -79,7 +79,7 @@ impl Fit {
         fold_of: &[usize],
     ) -> Result<(Regressed, Mat<f64>)> {
         let sources = self.sources(targets);
-        let x = Filled::new(self, &sources, views, self.samples.len())?;
+        let x = Filled::new(self, &sources, views, self.samples.len())?.at_means();
         let has_kernel = sources.iter().any(|&v| self.views[v].kernel.is_some());
         let is_linear = self.views[at].choices.settle == Some(Settle::LinearMixture);
         let curved = if has_kernel || is_linear {

@@ -293,17 +293,23 @@ impl Fit {
         };
         // without views that nothing fills in, and without any, there is the joint fit
         let knows = regressed.serves(self, views, samples);
-        let without = knows.iter().filter(|knows| !**knows).count();
-        let lacking = regressed.lacking(self, views, samples).into_iter();
-        let lacking: Vec<&str> = lacking.map(|v| self.views[v].name.as_str()).collect();
-        if !lacking.is_empty() {
-            let (of, all) = match lacking.as_slice() {
+        for filled in [true, false] {
+            let (lacking, count) = regressed.lacking((self, filled), views, samples);
+            let names = lacking.into_iter().map(|v| self.views[v].name.as_str());
+            let names: Vec<&str> = names.collect();
+            let (of, all) = match names.as_slice() {
+                [] => continue,
                 [one] => ("the view", format!("'{one}'")),
                 all => ("one of the views", format!("'{}'", all.join("', '"))),
             };
+            let so = if filled {
+                "it takes what they lack to be what their factors say"
+            } else {
+                "they are predicted by the joint fit alone"
+            };
             notes.push(format!(
-                "view '{}': {without} of {samples} sample(s) lack {of} {all}, which the regression beside the joint fit \
-                 was made on; they are predicted by the joint fit alone",
+                "view '{}': {count} of {samples} sample(s) lack {of} {all}, which the regression beside the joint fit \
+                 was made on; {so}",
                 self.views[at].name
             ));
         }

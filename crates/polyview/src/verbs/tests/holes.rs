@@ -66,7 +66,7 @@ fn cells_have_the_moments_of_their_laws() {
     let fit = fitted(&tables(1));
     let [x, _] = tables(2).map(with_holes_of_x);
     let views = aligned(&fit, &x).views;
-    let filled = Filled::new(&fit, &[0], &views, N).unwrap();
+    let filled = Filled::new(&fit, &[0], &views, N).unwrap().at_means();
     let law = fit.predict_aligned(0, aligned(&fit, &x), ParameterUncertainty::Posterior);
     let [mean, sd] = law.unwrap().laws.working_moments();
     let own = filled.of(0).unwrap();
