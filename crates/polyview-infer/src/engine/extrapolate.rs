@@ -156,6 +156,22 @@ impl Extrapolation {
             put(x, n, &next);
         }
     }
+    /// Shortens the steps of these samples to their points `x` (samples × K); whether any was.
+    pub(super) fn shorten(
+        &mut self,
+        samples: impl Iterator<Item = usize>,
+        x: &mut Mat<f64>,
+    ) -> bool {
+        let mut any = false;
+        for n in samples {
+            let trail = &mut self.trails[n];
+            if let Some(Err(shorter)) = trail.bold.take().map(|bold| bold.judged(None)) {
+                any = true;
+                put(x, n, &trail.again(shorter));
+            }
+        }
+        any
+    }
     /// Which samples have settled.
     pub(super) fn settled(&self) -> &[bool] {
         &self.settled
@@ -314,6 +330,25 @@ mod tests {
             gradients: Mat::from_fn(x.nrows(), x.ncols(), |n, j| slope(x[(n, j)])),
             longer: None,
         }
+    }
+
+    /// A step to where the bound is no number is shortened until it is one, and at last the image is taken.
+    #[test]
+    fn steps_to_no_number_are_shortened() {
+        let mut x = Mat::zeros(1, 1);
+        let mut to = Extrapolation::new(1, 1e-6);
+        let first = Mat::full(1, 1, 1.0);
+        to.next(&mut x, &image(&Mat::zeros(1, 1), &first, |_| 1.0));
+        assert_eq!(x[(0, 0)], 1.0);
+        let mut steps = 0;
+        let mut before = x[(0, 0)];
+        while to.shorten(std::iter::once(0), &mut x) {
+            steps += 1;
+            assert!(x[(0, 0)] < before || steps > SHORTER, "{x:?}");
+            before = x[(0, 0)];
+        }
+        assert_eq!((steps, x[(0, 0)]), (SHORTER + 1, 1.0));
+        assert!(!to.settled()[0]);
     }
 
     /// Rounds of a linear map $x \to Mx + b$ with eigenvalues 0.9, 0.7, 0.2.

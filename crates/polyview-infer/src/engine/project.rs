@@ -1,6 +1,6 @@
 //! Factors of given samples under fixed weights, intercepts and noise.
 
-use polyview_core::{Context, NumericError, Predictor, RowCov, RowMoments};
+use polyview_core::{Context, NumericError, Predictor, RowCov, RowMoments, Side};
 use polyview_linalg::{
     LinalgError, Mat, PackedRows, SpdFactor, SymPacked, factor_rows, solve_rows,
 };
@@ -105,6 +105,9 @@ pub fn project_factors(
             way.stop_mixing();
         }
         if round > 1 {
+            if tangents {
+                within(&mut way, model, &mut at);
+            }
             // components follow the factors; before the first round these are nowhere
             model.factors.move_to(at.clone());
             assign(&Vb::default(), model, cx)?;
@@ -183,6 +186,33 @@ pub fn project_factors(
             .collect(),
         moved: way.moved(),
     })
+}
+
+/// Shortens steps to points where what the tangents stand for is no number: nothing can be told of the bound from there.
+fn within(way: &mut Extrapolation, model: &mut Model, at: &mut RowMoments) {
+    let Model { factors, views, .. } = model;
+    let rows = 0..at.explicit_rows();
+    loop {
+        let seen = factors.seen_as(at);
+        let mut values = vec![0.0; rows.len()];
+        for view in &mut *views {
+            let p = Predictor {
+                factors: &seen,
+                weights: view.weights.seen(),
+                bias: &view.bias,
+            };
+            if let Some(tangents) = view.term.as_tangents() {
+                tangents.values(Side::Factors, rows.clone(), &p, &mut values);
+            }
+        }
+        drop(seen);
+        let mut means = at.mean().to_owned();
+        let outside = rows.clone().filter(|n| !values[*n].is_finite());
+        if !way.shorten(outside, &mut means) {
+            return;
+        }
+        *at.parts_mut().0 = means;
+    }
 }
 
 /// The rows of `new`, but those of `old` of the samples that rest.

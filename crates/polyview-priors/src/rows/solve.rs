@@ -320,9 +320,15 @@ pub(crate) fn update(
                 // next equations' own parts
                 *cov = RowCov::PerRow(own);
             } else {
-                // not at the first rows alone: others may be draws
+                // not at the first rows alone: others may be draws; until it is their turn rows keep what they had
                 if !matches!(cov, RowCov::PerRow(c) if c.rows() == explicit && c.k() == k) {
-                    *cov = RowCov::PerRow(PackedRows::zeros(explicit, k));
+                    let mut each = PackedRows::zeros(explicit, k);
+                    if !matches!(cov, RowCov::PerRow(_)) {
+                        for r in 0..explicit {
+                            each.row_mut(r).copy_from_slice(cov.of_row(r, k).as_slice());
+                        }
+                    }
+                    *cov = RowCov::PerRow(each);
                 }
                 if let RowCov::PerRow(c) = cov {
                     for i in 0..len {

@@ -61,6 +61,30 @@ pub enum RowCov {
     Diagonal(Mat<f64>),
 }
 
+impl RowCov {
+    /// Covariance of one explicit row of so many columns, packed.
+    pub fn of_row(&self, row: usize, k: usize) -> SymPacked {
+        let mut out = SymPacked::zeros(k);
+        match self {
+            Self::Zero => {}
+            Self::Shared(s) => out.add_scaled(1.0, s),
+            Self::Basis { vectors, scales } => {
+                basis::covariance(vectors.as_ref(), |j| scales[(row, j)], out.as_mut_slice());
+            }
+            Self::Patterns { cov, of_row } => {
+                out.as_mut_slice()
+                    .copy_from_slice(cov.row(of_row[row] as usize));
+            }
+            Self::PerRow(cov) => out.as_mut_slice().copy_from_slice(cov.row(row)),
+            Self::Diagonal(v) => {
+                let d: Vec<f64> = (0..k).map(|j| v[(row, j)]).collect();
+                out.add_diag(&d);
+            }
+        }
+        out
+    }
+}
+
 /// First and second moments of a block of K-dimensional Gaussian rows.
 ///
 /// Besides the explicit rows of the mean there may be *implicit* rows: rows
@@ -150,25 +174,7 @@ impl RowMoments {
 
     /// Covariance of one explicit row, packed.
     pub fn row_cov(&self, row: usize) -> SymPacked {
-        let k = self.k();
-        let mut out = SymPacked::zeros(k);
-        match &self.cov {
-            RowCov::Zero => {}
-            RowCov::Shared(s) => out.add_scaled(1.0, s),
-            RowCov::Basis { vectors, scales } => {
-                basis::covariance(vectors.as_ref(), |j| scales[(row, j)], out.as_mut_slice());
-            }
-            RowCov::Patterns { cov, of_row } => {
-                out.as_mut_slice()
-                    .copy_from_slice(cov.row(of_row[row] as usize));
-            }
-            RowCov::PerRow(cov) => out.as_mut_slice().copy_from_slice(cov.row(row)),
-            RowCov::Diagonal(v) => {
-                let d: Vec<f64> = (0..k).map(|j| v[(row, j)]).collect();
-                out.add_diag(&d);
-            }
-        }
-        out
+        self.cov.of_row(row, self.k())
     }
 
     /// Variance of one entry of an explicit row.

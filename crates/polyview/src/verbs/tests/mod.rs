@@ -14,6 +14,7 @@ mod discriminative;
 mod endings;
 mod explain;
 mod far_off;
+mod far_steps;
 mod following;
 mod groups;
 mod hold_out;
