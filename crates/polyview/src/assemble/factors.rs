@@ -78,7 +78,7 @@ pub(crate) fn fit_factors(
         return factors;
     }
     let note = format!(
-        "{factors} factors were asked for, but {samples} samples of {} features carry at most {most}: \
+        "{factors} factors are more than {samples} samples of {} features carry, which is at most {most}: \
          the fit starts with {most}",
         features(views)
     );

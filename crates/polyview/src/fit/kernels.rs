@@ -147,7 +147,8 @@ fn holes(samples: usize) -> Option<String> {
     (samples > 0).then(|| {
         format!(
             "{samples} sample(s) lack some of the features: the kernel compares them by expected \
-             distances, as if what they lack were at its mean, with its variance"
+             distances, as if what they lack were at its mean, with its variance; what is predicted from them is told as \
+             surely as from samples that lack as much as those of training, and intervals are too narrow where they lack more"
         )
     })
 }
