@@ -69,11 +69,6 @@ impl Study {
         if !preset || engine != EngineKind::Vb && !polished {
             return None;
         }
-        // no regression stands beside a fit that is adjusted or has something of its own for groups
-        let groups = data.groups().is_some_and(|g| g.names.len() > 1);
-        if self.model.adjusts() || groups && self.model.knows_groups() {
-            return None;
-        }
         let is_open = |name: &str| {
             let choices = self.model.view(name);
             choices.settle.is_none() && choices.kernel.is_none() && !choices.local
@@ -107,6 +102,16 @@ impl Study {
                 names.join(", ")
             ));
         }
+        let groups = data.groups().is_some_and(|g| g.names.len() > 1);
+        if self.model.adjusts() || groups && self.model.knows_groups() {
+            let why = if self.model.adjusts() {
+                "the fit is adjusted"
+            } else {
+                "groups of samples have parameters of their own"
+            };
+            let others = names.len() < data.views().len();
+            return (!names.is_empty() && others).then(|| joint_alone(&names, why));
+        }
         // what has no regression is still no source of one
         let mut marked = names.clone();
         marked.extend(
@@ -127,8 +132,8 @@ impl Study {
         if !others {
             return self.without_sources(&names, data);
         }
-        if model.validate().is_err() {
-            return None;
+        if let Err(why) = model.validate() {
+            return Some(joint_alone(&names, &why.to_string()));
         }
         let asked: Vec<String> = (names.iter())
             .filter(|name| !by_itself(name) && !self.targets.contains(name))
@@ -201,4 +206,12 @@ impl Study {
             )
         })
     }
+}
+
+/// What is said of views that would be mixed by default, but that no regression stands beside.
+fn joint_alone(names: &[String], why: &str) -> String {
+    format!(
+        "{}: predicted from other views by the joint fit alone, not by a mixture of it and a regression as by default: {why}",
+        names.join(", ")
+    )
 }

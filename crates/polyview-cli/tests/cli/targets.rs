@@ -294,3 +294,37 @@ fn holes_are_filled_by_the_joint_fit_and_it_is_said() {
     fit("--no-settle");
     assert!(!fill("y").contains(note));
 }
+
+#[test]
+fn what_no_regression_stands_beside_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let ids = get(at, "x.csv");
+    let ids = ids.lines().skip(1).enumerate();
+    let about: String = ids
+        .map(|(n, line)| {
+            let id = line.split(',').next().unwrap_or_default();
+            format!("{id},{}\n", ["one", "two"][n % 2])
+        })
+        .collect();
+    put(at, "about.csv", format!("sample,site\n{about}"));
+    let views = "--view x=x.csv:gaussian --view y=y.csv:categorical";
+    let words = "fit --model sshiba -k 2 --seed 1 --max-sweeps 10 --out m.pv --force";
+    let part = "y: predicted from other views by the joint fit alone, not by a mixture of it and a regression as by default";
+    for (more, why) in [
+        (
+            "--metadata about.csv --groups site --group-intercepts",
+            "groups of samples have parameters of their own",
+        ),
+        (
+            "--covariates about.csv --adjust site",
+            "the fit is adjusted",
+        ),
+    ] {
+        let err = said(at, &format!("{words} {views} {more}"));
+        assert!(err.contains(&format!("{part}: {why}")), "{more}: {err}");
+        let off = said(at, &format!("{words} {views} {more} --no-settle"));
+        assert!(!off.contains(part), "{more}: {off}");
+    }
+}
