@@ -95,12 +95,11 @@ fn columns(out: MatMut<'_, f64>, accum: Accum, kr: MatRef<'_, f64>, omega: MatRe
             Some(weights) => dot(weights, &numbers),
             None => omega.col(d).iter().zip(&numbers).map(|(w, x)| w * x).sum(),
         };
-        out[(0, d)] = sum
-            + if accum == Accum::Add {
-                out[(0, d)]
-            } else {
-                0.0
-            };
+        let before = match accum {
+            Accum::Add => out[(0, d)],
+            Accum::Replace => 0.0,
+        };
+        out[(0, d)] = before + sum;
     }
 }
 

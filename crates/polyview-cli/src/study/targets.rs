@@ -110,7 +110,8 @@ impl Study {
                 "groups of samples have parameters of their own"
             };
             let others = names.len() < data.views().len();
-            return (!names.is_empty() && others).then(|| joint_alone(&names, why));
+            return (!names.is_empty() && others)
+                .then(|| joint_alone(&names.join(", "), FROM_OTHERS, why));
         }
         // what has no regression is still no source of one
         let mut marked = names.clone();
@@ -133,7 +134,11 @@ impl Study {
             return self.without_sources(&names, data);
         }
         if let Err(why) = model.validate() {
-            return Some(joint_alone(&names, &why.to_string()));
+            return Some(joint_alone(
+                &names.join(", "),
+                FROM_OTHERS,
+                &why.to_string(),
+            ));
         }
         let asked: Vec<String> = (names.iter())
             .filter(|name| !by_itself(name) && !self.targets.contains(name))
@@ -188,30 +193,29 @@ impl Study {
         };
         if !asked.is_empty() {
             let options: Vec<String> = asked.iter().map(option).collect();
-            return Some(format!(
-                "{all}: predicted by the joint fit alone, not by a mixture of it and a regression as by default: targets are \
-                 no sources of each other's regressions, and with {} no other view is left; fit a second model without, \
-                 which predicts {all}",
+            let why = format!(
+                "targets are no sources of each other's regressions, and with {} no other view is left; fit a second model \
+                 without, which predicts {all}",
                 options.join(" ")
-            ));
+            );
+            return Some(joint_alone(&all, "", &why));
         }
         let (first, others) = names.split_first()?;
-        (!others.is_empty()).then(|| {
-            format!(
-                "{all}: predicted from each other by the joint fit alone, not by a mixture of it and a regression as by \
-                 default: targets are no sources of each other's regressions, and no other view is left; with {} the \
-                 regression of '{first}' goes by {}",
-                option(first),
-                others.join(", ")
-            )
-        })
+        let why = format!(
+            "targets are no sources of each other's regressions, and no other view is left; with {} the regression of \
+             '{first}' goes by {}",
+            option(first),
+            others.join(", ")
+        );
+        (!others.is_empty()).then(|| joint_alone(&all, " from each other", &why))
     }
 }
 
+const FROM_OTHERS: &str = " from other views";
+
 /// What is said of views that would be mixed by default, but that no regression stands beside.
-fn joint_alone(names: &[String], why: &str) -> String {
+fn joint_alone(all: &str, from: &str, why: &str) -> String {
     format!(
-        "{}: predicted from other views by the joint fit alone, not by a mixture of it and a regression as by default: {why}",
-        names.join(", ")
+        "{all}: predicted{from} by the joint fit alone, not by a mixture of it and a regression as by default: {why}"
     )
 }

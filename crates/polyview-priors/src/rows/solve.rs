@@ -321,14 +321,10 @@ pub(crate) fn update(
                 *cov = RowCov::PerRow(own);
             } else {
                 // not at the first rows alone: others may be draws; until it is their turn rows keep what they had
-                if !matches!(cov, RowCov::PerRow(c) if c.rows() == explicit && c.k() == k) {
-                    let mut each = PackedRows::zeros(explicit, k);
-                    if !matches!(cov, RowCov::PerRow(_)) {
-                        for r in 0..explicit {
-                            each.row_mut(r).copy_from_slice(cov.of_row(r, k).as_slice());
-                        }
-                    }
-                    *cov = RowCov::PerRow(each);
+                match cov {
+                    RowCov::PerRow(c) if c.rows() == explicit && c.k() == k => {}
+                    RowCov::PerRow(c) => *c = PackedRows::zeros(explicit, k),
+                    _ => *cov = RowCov::PerRow(cov.set_apart(explicit, k)),
                 }
                 if let RowCov::PerRow(c) = cov {
                     for i in 0..len {

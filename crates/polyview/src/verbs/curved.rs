@@ -120,22 +120,12 @@ impl Curved {
     pub(super) fn is_of(&self, view: usize) -> bool {
         self.views.contains(&view)
     }
-    /// What it adds to the linear predictors of samples, of which `columns` has those of each view; nothing where one of its views
-    /// is not there.
+    /// What it adds to the linear predictors of samples, of which `of_view` has the columns of each view.
     ///
     /// # Errors
     /// [`ErrorKind::Kernel`] where similarities are out of range.
-    pub(super) fn add_to<'x>(
-        &self,
-        columns: &dyn Fn(usize) -> Option<&'x Mat<f64>>,
-        out: &mut Mat<f64>,
-    ) -> Result<()> {
-        let parts: Option<Vec<&Mat<f64>>> = self.views.iter().map(|&v| columns(v)).collect();
-        let Some(parts) = parts else {
-            return Ok(());
-        };
-        let x = side_by_side(&parts, out.nrows());
-        let mut similar = self.similarities(x.as_ref())?;
+    pub(super) fn add_to(&self, of_view: &[Option<Mat<f64>>], out: &mut Mat<f64>) -> Result<()> {
+        let mut similar = self.similarities(of_view, out.nrows())?;
         for (r, centre) in self.centres.iter().enumerate() {
             for x in similar.col_as_slice_mut(r) {
                 *x -= centre;
@@ -146,19 +136,14 @@ impl Curved {
     }
     /// Similarities of samples with these features to the points, of one that lacks some as they are on average.
     fn similar(&self, x: &Filled<'_>) -> Result<Mat<f64>> {
-        let of = |parts: &[Option<Mat<f64>>], rows: usize| {
-            let own = |v: &usize| parts.get(*v).and_then(Option::as_ref);
-            let parts: Vec<&Mat<f64>> = self.views.iter().filter_map(own).collect();
-            self.similarities(side_by_side(&parts, rows).as_ref())
-        };
-        let mut out = of(&x.of_view, x.samples)?;
+        let mut out = self.similarities(&x.of_view, x.samples)?;
         let Some(holes) = &x.holes else {
             return Ok(out);
         };
         let mut sums = Mat::zeros(holes.rows.len(), out.ncols());
         for point in 0..holes.points() {
             let drawn = holes.drawn(point, &x.at(holes, point));
-            sums += of(&drawn, holes.rows.len())?;
+            sums += self.similarities(&drawn, holes.rows.len())?;
         }
         let count = holes.points() as f64;
         for r in 0..out.ncols() {
@@ -168,9 +153,12 @@ impl Curved {
         }
         Ok(out)
     }
-    /// Similarities of samples of these columns to the points.
-    fn similarities(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let scaled = scaled(x, &self.means, &self.sds);
+    /// Similarities of so many samples of these columns of each view to the points.
+    fn similarities(&self, of_view: &[Option<Mat<f64>>], samples: usize) -> Result<Mat<f64>> {
+        let own = |v: &usize| of_view.get(*v).and_then(Option::as_ref);
+        let parts: Vec<&Mat<f64>> = self.views.iter().filter_map(own).collect();
+        let x = side_by_side(&parts, samples);
+        let scaled = scaled(x.as_ref(), &self.means, &self.sds);
         let found = self.map.apply(&table(scaled, self.map.features().to_vec()));
         Ok(found.map_err(wrong)?.values)
     }

@@ -97,6 +97,9 @@ impl<'a> Holes<'a> {
             &mut Journal::default(),
         )?;
         let root = |n: usize| {
+            if found.moments.k() == 0 {
+                return Ok(Mat::zeros(0, 0));
+            }
             let found = SpdFactor::factor(&found.moments.row_cov(n)).map_err(Error::from)?;
             Ok(found.0.lower())
         };
@@ -258,8 +261,12 @@ fn as_column(domain: Domain, mean: f64, variance: f64) -> (f64, f64) {
 }
 
 /// $\sqrt K$ times the columns of random rotations of K dimensions, as many as make [`PAIRS`] columns or more.
+/// Without factors the one point is where it is.
 fn rotations(k: usize, key: StreamKey) -> Result<Mat<f64>> {
-    let count = PAIRS.div_ceil(k.max(1));
+    if k == 0 {
+        return Ok(Mat::zeros(0, 1));
+    }
+    let count = PAIRS.div_ceil(k);
     let mut out = Mat::zeros(k, count * k);
     for i in 0..count {
         let mut rng = key.chunk(i as u32).rng();
@@ -292,7 +299,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(rotations(0, StreamKey::new(5)).unwrap().ncols(), 0);
+        assert_eq!(rotations(0, StreamKey::new(5)).unwrap().ncols(), 1);
     }
 
     /// exp of a normal number with these moments has the mean and the variance that they were found from.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use polyview_core::{Bias, Domain, RowGroups, RowMoments, State, StateReader, View};
+use polyview_core::{Bias, RowGroups, RowMoments, State, StateReader, View};
 use polyview_linalg::{Mat, times_small};
 
 use super::curved::Curved;
@@ -33,7 +33,6 @@ pub(super) struct Source {
     pub(super) coefficients: Mat<f64>,
     /// Means of the columns over the training samples.
     pub(super) means: Vec<f64>,
-    pub(super) domain: Domain,
 }
 
 /// Linear predictors of samples, samples × predictors.
@@ -69,13 +68,12 @@ impl Regressed {
     fn load(fit: &Fit, target: &str, state: &StateReader<'_>) -> Result<Self> {
         let at = place(target);
         let mut of_view = Vec::new();
-        for (v, info) in fit.views().iter().enumerate() {
+        for info in fit.views() {
             let name = format!("{at}of/{}", info.name);
             of_view.push(if state.has(&name) {
                 Some(Source {
                     coefficients: state.mat(&name)?,
                     means: state.vec(&format!("{at}means/{}", info.name))?,
-                    domain: fit.domain(v),
                 })
             } else {
                 None
@@ -112,7 +110,7 @@ impl Regressed {
             }
         }
         if let Some(curved) = &self.curved {
-            curved.add_to(&|v| x.of(v), &mut mean)?;
+            curved.add_to(&x.of_view, &mut mean)?;
         }
         let Some(holes) = &x.holes else {
             return Ok(Scores {
@@ -152,8 +150,7 @@ impl Regressed {
                 }
             }
             if let Some(curved) = &self.curved {
-                let drawn = holes.drawn(point, &at);
-                curved.add_to(&|v| drawn[v].as_ref(), &mut own)?;
+                curved.add_to(&holes.drawn(point, &at), &mut own)?;
             }
             at_points.push(own);
         }

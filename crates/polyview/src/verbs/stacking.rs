@@ -23,8 +23,6 @@ const FOLDS: usize = 3;
 /// So many samples tell ways apart: where one fold holds out as many, its joint fit is the only one. Two ways whose densities of
 /// a sample differ with a standard deviation of one nat are known to .03 nats then, and shares are flatter than that.
 const ENOUGH: usize = 1000;
-/// What is said of a view that is mixed begins so.
-const MIXED: &str = "predicted by a mixture";
 /// Most steps to the shares, and the change that ends them.
 const STEPS: usize = 2000;
 const STILL: f64 = 1e-9;
@@ -125,7 +123,7 @@ fn shares_of(held: [&Mat<f64>; 2], usable: &[bool], folds: Folds) -> Option<([f6
     };
     let out = [of(0), of(1)];
     let mut said = format!(
-        "{MIXED}, of which mean log densities of {} cells held out in {} are {:.4}, nats (share): ",
+        "predicted by a mixture, of which mean log densities of {} cells held out in {} are {:.4}, nats (share): ",
         cells.len(),
         if folds.taken < folds.all {
             format!("{} of {} folds", folds.taken, folds.all)
@@ -196,33 +194,24 @@ impl Fit {
                 && open.contains(v)
             {
                 self.mix(*v, &targets, (&held.fold_of, joint), folds)?;
-                self.say_no_sources(*v, &targets);
             }
         }
         Ok(true)
     }
 
-    /// Says, where it is said how a view is mixed, which views are no sources of its regression, being targets as well.
-    fn say_no_sources(&mut self, v: usize, targets: &[usize]) {
+    /// Which views are no sources of the regression of a target, being targets as well; nothing where it is the only one.
+    fn no_sources(&self, v: usize, targets: &[usize]) -> Option<String> {
         let others = targets.iter().filter(|u| **u != v);
         let others: Vec<&str> = others.map(|u| self.views[*u].name.as_str()).collect();
-        let text = match others.as_slice() {
-            [] => return,
-            [one] => format!("; '{one}', a target as well, is no source of the regression"),
-            all => format!(
+        match others.as_slice() {
+            [] => None,
+            [one] => Some(format!(
+                "; '{one}', a target as well, is no source of the regression"
+            )),
+            all => Some(format!(
                 "; '{}', targets as well, are no sources of the regression",
                 all.join("', '")
-            ),
-        };
-        let block = format!("weights/{}", self.views[v].name);
-        let entries = self.record.journal.entries.iter_mut().rev();
-        for entry in entries.filter(|entry| entry.block == block).take(1) {
-            // of one that is predicted by the joint fit alone there is nothing to say
-            if let Event::Data { note } = &mut entry.event
-                && note.starts_with(MIXED)
-            {
-                note.push_str(&text);
-            }
+            )),
         }
     }
 
@@ -258,6 +247,7 @@ impl Fit {
             self.settled = state;
             note.extend(regressed.says_of_similar());
         }
+        note.extend(self.no_sources(v, targets));
         self.settled.put_vec(&place(&name), &shares);
         let own = self.views[v].choices.settle.unwrap_or(Settle::Mixture);
         self.chosen(v, own, Event::Data { note });

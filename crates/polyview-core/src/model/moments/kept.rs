@@ -249,11 +249,7 @@ impl RowMoments {
                 what: "rows that data compressed away cannot go back one by one",
             });
         }
-        let rows = self.explicit_rows();
-        let mut cov = PackedRows::zeros(rows, self.k());
-        for r in 0..rows {
-            cov.row_mut(r).copy_from_slice(self.row_cov(r).as_slice());
-        }
+        let cov = self.cov.set_apart(self.explicit_rows(), self.k());
         *self.parts_mut().1 = RowCov::PerRow(cov);
         Ok(())
     }

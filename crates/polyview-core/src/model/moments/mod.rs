@@ -62,8 +62,19 @@ pub enum RowCov {
 }
 
 impl RowCov {
+    /// Covariances of so many explicit rows of K columns, each its own: rows × packed triangles.
+    ///
+    /// # Panics
+    /// If there are fewer rows, or other columns.
+    pub fn set_apart(&self, rows: usize, k: usize) -> PackedRows {
+        let mut out = PackedRows::zeros(rows, k);
+        for r in 0..rows {
+            out.row_mut(r).copy_from_slice(self.of_row(r, k).as_slice());
+        }
+        out
+    }
     /// Covariance of one explicit row of so many columns, packed.
-    pub fn of_row(&self, row: usize, k: usize) -> SymPacked {
+    fn of_row(&self, row: usize, k: usize) -> SymPacked {
         let mut out = SymPacked::zeros(k);
         match self {
             Self::Zero => {}

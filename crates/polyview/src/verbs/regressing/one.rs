@@ -65,7 +65,6 @@ impl Fit {
             of_view[v] = Some(Source {
                 coefficients,
                 means,
-                domain: self.domain(v),
             });
         }
         self.with_noise(at, found.with(of_view, None, x)?)

@@ -27,10 +27,21 @@ fn data(x: Table) -> Dataset {
     Dataset::builder().view(x).build().expect("data")
 }
 
-fn fitted() -> Fit {
-    let mut spec = models::mofa(3).with_likelihood("x", "gamma");
+fn fitted(likelihood: &'static str) -> Fit {
+    let mut spec = models::mofa(3).with_likelihood("x", likelihood);
     spec.vb.max_sweeps = 150;
-    crate::fit(data(numbers(150, 1)), spec).expect("a fit")
+    crate::fit(data(as_data(likelihood, numbers(150, 1))), spec).expect("a fit")
+}
+
+/// Numbers as what a likelihood is of.
+fn as_data(likelihood: &str, mut x: Table) -> Table {
+    let of = |x: f64| match likelihood {
+        "gamma" => x,
+        "bernoulli" => f64::from(u8::from(x > 1.0)),
+        _ => (3.0 * x).round().min(60.0),
+    };
+    x.values = Mat::from_fn(x.values.nrows(), D, |n, d| of(x.values[(n, d)]));
+    x
 }
 
 fn factors(fit: &Fit, x: Table) -> Mat<f64> {
@@ -41,7 +52,7 @@ fn factors(fit: &Fit, x: Table) -> Mat<f64> {
 /// Ordinary samples have ordinary factors.
 #[test]
 fn ordinary_samples_are_not_far_off() {
-    let fit = fitted();
+    let fit = fitted("gamma");
     for seed in 2..5 {
         let z = factors(&fit, numbers(3000, seed));
         for n in 0..z.nrows() {
@@ -55,15 +66,18 @@ fn ordinary_samples_are_not_far_off() {
 /// Copies of a sample have its factors, in whichever block of a large table they are.
 #[test]
 fn samples_of_later_blocks_start_where_those_of_the_first_do() {
-    let fit = fitted();
-    let some = numbers(40, 7);
-    let mut one = numbers(600, 8);
-    for row in 0..40 {
-        one.values = Mat::from_fn(600, D, |_, d| some.values[(row, d)]);
-        let z = factors(&fit, one.clone());
-        for n in 1..600 {
-            for k in 0..z.ncols() {
-                assert_eq!(z[(n, k)].to_bits(), z[(0, k)].to_bits(), "{row}: {n}");
+    for likelihood in ["gamma", "bernoulli", "poisson", "negative-binomial"] {
+        let fit = fitted(likelihood);
+        let some = as_data(likelihood, numbers(20, 7));
+        let mut one = numbers(600, 8);
+        for row in 0..20 {
+            one.values = Mat::from_fn(600, D, |_, d| some.values[(row, d)]);
+            let z = factors(&fit, one.clone());
+            for n in 1..600 {
+                for k in 0..z.ncols() {
+                    let (own, first) = (z[(n, k)].to_bits(), z[(0, k)].to_bits());
+                    assert_eq!(own, first, "{likelihood} {row}: {n}");
+                }
             }
         }
     }
