@@ -301,14 +301,12 @@ fn what_no_regression_stands_beside_is_said() {
     let at = dir.path();
     tables(at);
     let ids = get(at, "x.csv");
-    let ids = ids.lines().skip(1).enumerate();
-    let about: String = ids
-        .map(|(n, line)| {
-            let id = line.split(',').next().unwrap_or_default();
-            format!("{id},{}\n", ["one", "two"][n % 2])
-        })
-        .collect();
-    put(at, "about.csv", format!("sample,site\n{about}"));
+    let mut about = "sample,site\n".to_owned();
+    for (n, line) in ids.lines().skip(1).enumerate() {
+        let id = line.split(',').next().unwrap_or_default();
+        let _ = writeln!(about, "{id},{}", ["one", "two"][n % 2]);
+    }
+    put(at, "about.csv", about);
     let views = "--view x=x.csv:gaussian --view y=y.csv:categorical";
     let words = "fit --model sshiba -k 2 --seed 1 --max-sweeps 10 --out m.pv --force";
     let part = "y: predicted from other views by the joint fit alone, not by a mixture of it and a regression as by default";
