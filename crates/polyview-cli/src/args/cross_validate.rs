@@ -36,10 +36,6 @@ pub struct CrossValidateArgs {
     /// targets that are such].
     #[arg(long, value_name = "VIEW", help_heading = "Comparison")]
     pub stratify: Option<String>,
-    /// Column of the metadata: samples with the same value there, of one patient
-    /// or one batch, are in one fold.
-    #[arg(long, value_name = "COLUMN", help_heading = "Comparison")]
-    pub keep_together: Option<String>,
     /// Share of the cells to hide [default: 0.1].
     #[arg(long, value_name = "P", value_parser = real, allow_hyphen_values = true, conflicts_with = "target", help_heading = "Comparison")]
     pub hide: Option<f64>,

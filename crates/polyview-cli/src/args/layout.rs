@@ -38,8 +38,8 @@ samples month 36, from visits up to month 24:\n  \
 polyview layout --table visits.csv --sample RID --time month --window 5 --step 6 --ahead 2 --views 'brain=mri_*,csf=csf_*,past=DX:multilabel' --static 'person=age+sex' --targets DX:categorical,ADAS13,ventricles --until 24 --predict-at 36 --out-dir study\n  \
 polyview fit --spec study/study.toml --out model.pv\n  \
 polyview predict model.pv --view brain-12=study/new-brain-12.csv ... --target DX --out DX.csv\n  \
-polyview cross-validate --spec study/study.toml --keep-together RID\n\n\
-Rows are subjects at times, RID@MONTH. A subject is several rows: keep them together where folds are made. The study \
+polyview cross-validate --spec study/study.toml\n\n\
+Rows are subjects at times, RID@MONTH. A subject is several rows, which the study keeps together where samples are parted into folds. It \
 names its targets (targets = [\"DX\", \"ADAS13\", \"ventricles\"]), which are predicted together: those of a visit that is \
 to come are none of them known, and none is predicted from another (with --target give all of them, --target DX --target \
 ADAS13 --target ventricles). Views of a visit that a row lacks are empty."

@@ -101,6 +101,11 @@ pub struct ChoiceArgs {
     /// such as age,batch: factors do not follow them.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub adjust: Vec<String>,
+    /// Column of the metadata: samples with the same value there, of one patient
+    /// or one batch, are in one fold wherever samples are held out, be it to find
+    /// how labels are predicted (see --settle) or in a cross-validation.
+    #[arg(long, value_name = "COLUMN")]
+    pub keep_together: Option<String>,
     /// Treatment of missing values: integrated out, or the papers' imputation
     /// [default: marginal].
     #[arg(long, value_parser = ["marginal", "impute"])]

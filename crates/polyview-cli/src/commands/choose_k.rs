@@ -35,7 +35,9 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         say(cli, idle);
     }
     let data = dataset(cli, &mut study)?;
-    for idle in study.idle_on_views(&args.model)? {
+    let idle = study.idle_on_views(&args.model)?.into_iter();
+    // cells are hidden, and samples are in no folds
+    for idle in idle.chain(study.kept_together_nowhere(&args.model)) {
         say(cli, idle);
     }
     let mut said = Said::default();

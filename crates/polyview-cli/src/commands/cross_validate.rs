@@ -46,10 +46,13 @@ fn check(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
 }
 
 /// Refuses choices of folds of samples where cells are hidden instead, and folds by a column that nobody gave.
-fn check_folds(args: &CrossValidateArgs, study: &Study, targets: &[String]) -> Outcome<()> {
+fn check_folds(args: &CrossValidateArgs, targets: &[String]) -> Outcome<()> {
     let choices = [
         ("--stratify", args.stratify.is_some()),
-        ("--keep-together", args.keep_together.is_some()),
+        (
+            "--keep-together",
+            args.model.choices.keep_together.is_some(),
+        ),
     ];
     let given = choices.iter().find(|(_, given)| *given);
     if let (Some((option, _)), true) = (given, targets.is_empty()) {
@@ -57,11 +60,6 @@ fn check_folds(args: &CrossValidateArgs, study: &Study, targets: &[String]) -> O
             "{option}: without a target cells are hidden, and samples are in no folds; add --target VIEW, or targets = \
              [\"VIEW\"] in the study"
         )));
-    }
-    if args.keep_together.is_some() && study.metadata.is_none() {
-        return Err(Failure::Usage(
-            "--keep-together: its column is of a table about the samples; give it with --metadata FILE".into(),
-        ));
     }
     Ok(())
 }
@@ -77,7 +75,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     // what the data carry is a matter of each fold
     study.fit_factors(data.n_samples(), usize::MAX);
     let targets = study.predicted(&args.target, args.hide.is_some());
-    check_folds(args, &study, &targets)?;
+    check_folds(args, &targets)?;
     if let Some(text) = study.predicted_from_targets(&targets) {
         warning(cli, text);
     }
@@ -93,7 +91,9 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         repeats: args.repeats,
         seed: study.model.seed,
         stratify: args.stratify.clone(),
-        keep_together: args.keep_together.clone(),
+        keep_together: (!targets.is_empty())
+            .then(|| study.model.keep_together.clone())
+            .flatten(),
         baselines: !args.no_baselines,
         two_steps: !args.no_two_steps,
         ..CrossValidateOptions::default()

@@ -78,7 +78,8 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         say(cli, overlap(&data));
         Fitting::new(data, study.model.clone())?
     };
-    for idle in study.idle_on_views(&args.model)? {
+    let idle = study.idle_on_views(&args.model)?.into_iter();
+    for idle in idle.chain(study.kept_together_nowhere(&args.model)) {
         say(cli, idle);
     }
     let mut said = Said::default();

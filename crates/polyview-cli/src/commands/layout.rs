@@ -137,7 +137,7 @@ fn together(args: &LayoutArgs, layout: &Layout) -> String {
         .collect();
     format!(
         "the study says that {} {}, so that none is predicted from another of the same visit: polyview cross-validate \
-         --spec {} --keep-together {} tells how well",
+         --spec {} tells how well, in folds that keep the rows of one {} together",
         targets.join(", "),
         match targets.len() {
             1 => "is its target",
@@ -292,6 +292,7 @@ fn studies(
         let targets = tables.iter().filter(chosen).filter(is_target);
         let mut study = Study::of_tables(preset(args.model.name()), data, "samples.csv".into());
         study.targets = targets.map(|laid| laid.name.clone()).collect();
+        study.model.keep_together = Some(args.sample.clone());
         study.to_toml()
     };
     let mut out = Vec::new();

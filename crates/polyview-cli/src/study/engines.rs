@@ -91,6 +91,11 @@ impl Study {
                 "{option}: the samples have no groups; give them with --metadata FILE --groups COLUMN, or leave it out"
             )));
         }
+        if args.choices.keep_together.is_some() && self.metadata.is_none() {
+            return Err(Failure::Usage(
+                "--keep-together: its column is of a table about the samples; give it with --metadata FILE".into(),
+            ));
+        }
         if let ([only], Some(view)) = (self.data.as_slice(), args.choices.settle.first())
             && let (view, _) = settle_option(view, |name| *name == only.name)?
             && *view == only.name

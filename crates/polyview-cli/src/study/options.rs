@@ -72,6 +72,9 @@ impl Study {
         if !args.choices.adjust.is_empty() {
             m.covariates.clone_from(&args.choices.adjust);
         }
+        if let Some(column) = &args.choices.keep_together {
+            m.keep_together = Some(column.clone());
+        }
         m.groups.noise |= args.choices.group_noise;
         m.groups.intercepts |= args.choices.group_intercepts;
         if args.convergence.no_rotation {

@@ -2,7 +2,8 @@
 
 use polyview::{ChainStart, Dataset, EngineKind, ModelSpec, Settle};
 
-use super::Study;
+use super::{Source, Study};
+use crate::args::ModelArgs;
 
 /// Presets whose labels are predicted by a mixture of ways; the others reproduce papers and programs, or settle labels
 /// by themselves.
@@ -52,6 +53,21 @@ impl Study {
             })
         });
         asked.collect()
+    }
+
+    /// What is to be said where samples are to be kept together, and the fit holds none out.
+    pub fn kept_together_nowhere(&self, args: &ModelArgs) -> Option<String> {
+        let column = args.choices.keep_together.as_ref()?;
+        let in_folds = |s: &Source| {
+            let settle = self.model.view(&s.name).settle;
+            settle.is_some_and(|settle| settle.is_mixture() || settle == Settle::Best)
+        };
+        (!self.data.iter().any(in_folds)).then(|| {
+            format!(
+                "warning: --keep-together {column} has no effect: samples are held out where a view is predicted by a mixture \
+                 or in the best of several ways (--settle VIEW=mixture, VIEW=best), and here none is"
+            )
+        })
     }
 
     /// Has the views `targets`, or where there are none all labels and times to an event, predicted by a mixture of the joint fit and a regression

@@ -149,6 +149,7 @@ impl Search {
             targets: self.targets.clone(),
             folds: FOLDS,
             seed: self.seed,
+            keep_together: self.spec.keep_together.clone(),
             baselines: false,
             two_steps: false,
             ..CrossValidateOptions::default()

@@ -50,6 +50,10 @@ pub struct ModelSpec {
     pub start: Start,
     /// Number of starts; the best bound is kept.
     pub restarts: usize,
+    /// Column of the metadata: samples with one value there, of one patient or one batch, are in one fold wherever
+    /// the fit holds samples out to find how a view is predicted ([`Settle::Mixture`], [`Settle::Best`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_together: Option<String>,
     /// How complete data are swept.
     pub path: Path,
     /// Which samples are kept.
@@ -149,6 +153,7 @@ impl Default for ModelSpec {
             seed: 1,
             start: Start::default(),
             restarts: 1,
+            keep_together: None,
             path: Path::default(),
             join: Join::default(),
             intercepts: Intercepts::default(),

@@ -30,6 +30,11 @@ pub struct RunOptions {
     pub start: Start,
     /// Number of starts; the best bound is kept.
     pub restarts: usize,
+    /// Column of the metadata: samples with one value there, of one patient or one batch, are in one fold wherever a
+    /// fit holds samples out to find how a view is predicted ([`Settle::Mixture`](crate::Settle::Mixture),
+    /// [`Settle::Best`](crate::Settle::Best)).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_together: Option<String>,
     /// The engine.
     pub engine: EngineKind,
     /// Variational Bayes.
@@ -55,6 +60,7 @@ impl ModelSpec {
             seed: self.seed,
             start: self.start,
             restarts: self.restarts,
+            keep_together: self.keep_together.clone(),
             engine: self.engine,
             vb: VbOptions {
                 // sweep by sweep those of another program
@@ -73,6 +79,7 @@ impl ModelSpec {
             seed: options.seed,
             start: options.start,
             restarts: options.restarts,
+            keep_together: options.keep_together,
             engine: options.engine,
             vb: options.vb,
             gibbs: options.gibbs,

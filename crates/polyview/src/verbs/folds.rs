@@ -1,10 +1,12 @@
 //! Folds that follow the names of samples, not their places: the same for tables in any order.
 
+use std::collections::HashMap;
+
 use polyview_baselines::{grouped, stratified};
-use polyview_core::by_name;
+use polyview_core::{DataError, Metadata, MetadataValues, by_name};
 use polyview_linalg::Mat;
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 /// The fold of each sample, by [`stratified`], or where samples are in groups by [`grouped`], which
 /// both look at the samples in the order of their names. `labels` are samples × labels.
@@ -31,6 +33,42 @@ pub(super) fn folds_by_name(
         out[n] = fold;
     }
     Ok(out)
+}
+
+/// Numbers of the groups of samples that are kept together: those with one value of this column, in the order in which samples meet
+/// them.
+///
+/// # Errors
+/// [`ErrorKind::UnknownMetadata`] for no such column, [`DataError::NoGroup`] for a sample without a value there.
+pub(crate) fn kept_together(
+    samples: &[String],
+    metadata: &[Metadata],
+    column: &str,
+) -> Result<Vec<usize>> {
+    let Some(found) = metadata.iter().find(|m| m.name == column) else {
+        return Err(ErrorKind::UnknownMetadata {
+            column: column.to_owned(),
+            known: metadata.iter().map(|m| m.name.clone()).collect(),
+        }
+        .into());
+    };
+    let words: Vec<Option<String>> = match &found.values {
+        MetadataValues::Categories(v) => v.clone(),
+        MetadataValues::Numbers(v) => (v.iter())
+            .map(|x| x.is_finite().then(|| x.to_string()))
+            .collect(),
+    };
+    let mut number: HashMap<String, usize> = HashMap::new();
+    (words.into_iter().zip(samples))
+        .map(|(word, sample)| {
+            let Some(word) = word else {
+                let sample = sample.clone();
+                return Err(DataError::NoGroup { sample }.into());
+            };
+            let next = number.len();
+            Ok(*number.entry(word).or_insert(next))
+        })
+        .collect()
 }
 
 /// Folds by the order in which samples meet them: equal where the samples are parted in the same way.

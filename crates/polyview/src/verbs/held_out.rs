@@ -6,7 +6,7 @@ use polyview_linalg::Mat;
 
 use super::align::Aligned;
 use super::cross_validate::{columns, in_parallel, side_by_side};
-use super::folds::folds_by_name;
+use super::folds::{folds_by_name, kept_together};
 use super::placing::Placing;
 use super::settle::{SettleProgress, Watch};
 use crate::error::{ErrorKind, Result};
@@ -70,15 +70,28 @@ impl Fit {
                 return Ok(Err(why));
             }
         }
+        let groups = match &self.run_options().keep_together {
+            Some(column) => {
+                let groups = kept_together(&self.samples, &self.metadata, column)?;
+                let different = groups.iter().max().map_or(0, |g| g + 1);
+                if different < folds.all {
+                    return Ok(Err(format!(
+                        "samples with one '{column}' stay together, and {different} values of it are too few to hold some out"
+                    )));
+                }
+                Some(groups)
+            }
+            None => None,
+        };
         // the fit itself is none the worse for it
         Ok(self
-            .in_folds(targets, (ways, folds), watch)
+            .in_folds((targets, groups.as_deref()), (ways, folds), watch)
             .map_err(|e| e.to_string()))
     }
 
     fn in_folds(
         &self,
-        targets: &[usize],
+        (targets, groups): (&[usize], Option<&[usize]>),
         (ways, folds): (&[Settle], Folds),
         watch: Watch<'_>,
     ) -> Result<Option<Held>> {
@@ -89,8 +102,8 @@ impl Fit {
             .map(|&v| columns(&data[v], self.domain(v)))
             .collect();
         let labels = side_by_side(&labels, rows);
-        let seed = self.run_options().seed;
-        let fold_of = folds_by_name(&self.samples, None, &labels, (folds.all, seed))?;
+        let parting = (folds.all, self.run_options().seed);
+        let fold_of = folds_by_name(&self.samples, groups, &labels, parting)?;
         let found = in_parallel(folds.taken, &|fold| {
             self.of_fold((fold, folds.taken, &fold_of), targets, ways, watch)
         })?;

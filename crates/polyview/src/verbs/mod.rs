@@ -78,6 +78,7 @@ pub use cross_validate::{
 pub use explain::Explained;
 pub use far_off::unlike_training;
 pub(crate) use far_off::{is_far, middle};
+pub(crate) use folds::kept_together;
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};
 pub use impute::Imputation;

@@ -49,7 +49,7 @@ use crate::faithful::pseudo_data;
 use crate::file::Origin;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec, limited};
-use crate::verbs::SettleProgress;
+use crate::verbs::{SettleProgress, kept_together};
 
 /// What a fit is made from, and what was noted of it.
 pub(super) struct Given {
@@ -180,6 +180,10 @@ impl Fitting {
 
     fn started(data: Dataset, composed: Composed) -> Result<Self> {
         data.check_observed()?;
+        if let Some(column) = &composed.options.keep_together {
+            // of which nothing is asked before the fit is done
+            kept_together(data.samples(), data.metadata(), column)?;
+        }
         let composed = composed.with_data(data.views());
         let choices = composed.views(data.views(), data.n_samples(), data.groups())?;
         if composed.starts_at_optimum() {

@@ -46,7 +46,8 @@ pub struct CrossValidateOptions {
     /// The view of labels or classes whose shares the folds keep; none = those of the targets that
     /// are such.
     pub stratify: Option<String>,
-    /// Column of the metadata: samples of one value are in one fold.
+    /// Column of the metadata: samples of one value are in one fold, here and wherever a fit of a fold holds samples out
+    /// ([`RunOptions::keep_together`](crate::RunOptions::keep_together)).
     pub keep_together: Option<String>,
     /// Share of the cells that is hidden where there are no targets.
     pub share: f64,
@@ -103,6 +104,27 @@ impl CrossValidateModel {
         Self {
             name: name.into(),
             composed: Composed::new(composer, run),
+        }
+    }
+    /// The same, with samples kept together in the fits themselves where a column says so.
+    fn keeping_together(&self, column: Option<&String>) -> Self {
+        let Some(column) = column else {
+            return self.clone();
+        };
+        let options = RunOptions {
+            keep_together: Some(column.clone()),
+            ..self.composed.options.clone()
+        };
+        let composed = match self.composed.spec() {
+            Some(spec) => (self.composed).with_spec(spec.clone().with_run_options(options)),
+            None => Composed {
+                options,
+                ..self.composed.clone()
+            },
+        };
+        Self {
+            composed,
+            ..self.clone()
         }
     }
     /// Its name.
@@ -337,6 +359,10 @@ pub fn cross_validate(
         data = limited(data, &choices)?;
     }
     let data = &data;
+    let models: Vec<CrossValidateModel> = (models.iter())
+        .map(|model| model.keeping_together(options.keep_together.as_ref()))
+        .collect();
+    let models = models.as_slice();
     let plan = Plan::new(data, models, options)?;
     let jobs = plan.jobs();
     let teller = Teller::new(progress, jobs.len());

@@ -1,9 +1,9 @@
 //! What is fitted to what: kinds of views, folds, jobs.
 
-use polyview_core::{DataError, Dataset, Domain, MetadataValues, View};
+use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
-use super::super::folds::{folds_by_name, numbered_anew};
+use super::super::folds::{folds_by_name, kept_together, numbered_anew};
 use super::classes::{self, check_classes};
 use super::{CrossValidateModel, CrossValidateOptions};
 use crate::assemble::several;
@@ -141,7 +141,10 @@ impl<'a> Plan<'a> {
             options,
             others: others.iter().map(|v| v.name()).collect(),
             folds: Vec::new(),
-            groups: groups(data, options.keep_together.as_deref())?,
+            groups: match &options.keep_together {
+                Some(column) => Some(kept_together(data.samples(), data.metadata(), column)?),
+                None => None,
+            },
             kinds,
             kernels,
         };
@@ -450,43 +453,4 @@ fn side_by_side(views: &[&View], samples: usize) -> Mat<f64> {
             f64::from(u8::from(view.value(n, 0) == Some(c as f64)))
         }
     })
-}
-
-/// The groups of samples that are kept together, numbered.
-fn groups(data: &Dataset, column: Option<&str>) -> Result<Option<Vec<usize>>> {
-    let Some(column) = column else {
-        return Ok(None);
-    };
-    let found = data.metadata().iter().find(|m| m.name == column);
-    let Some(found) = found else {
-        return Err(ErrorKind::UnknownMetadata {
-            column: column.to_owned(),
-            known: data.metadata().iter().map(|m| m.name.clone()).collect(),
-        }
-        .into());
-    };
-    let words: Vec<Option<String>> = match &found.values {
-        MetadataValues::Categories(v) => v.clone(),
-        MetadataValues::Numbers(v) => (v.iter())
-            .map(|x| x.is_finite().then(|| x.to_string()))
-            .collect(),
-    };
-    let mut names: Vec<&String> = Vec::new();
-    let mut out = Vec::with_capacity(words.len());
-    for (n, word) in words.iter().enumerate() {
-        let Some(word) = word else {
-            let sample = data.samples()[n].clone();
-            return Err(DataError::NoGroup { sample }.into());
-        };
-        out.push(
-            names
-                .iter()
-                .position(|name| *name == word)
-                .unwrap_or_else(|| {
-                    names.push(word);
-                    names.len() - 1
-                }),
-        );
-    }
-    Ok(Some(out))
 }

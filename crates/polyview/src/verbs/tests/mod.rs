@@ -50,6 +50,7 @@ mod shrinkage;
 mod silent_features;
 mod similarity;
 mod stacking;
+mod together;
 mod uncertain;
 mod undone_offsets;
 mod unobserved;
