@@ -1,9 +1,10 @@
 //! How a fit goes about its work, whoever composed its model.
 
-use polyview_infer::{Start, StochasticOptions, VbOptions};
+use polyview_infer::{PruneRule, Start, StochasticOptions, VbOptions};
+use polyview_kernels::Family;
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, ChainStart, EngineKind, GibbsOptions, ModelSpec};
+use super::{Algorithm, ChainStart, EngineKind, GibbsOptions, ModelSpec, ViewChoices};
 use crate::error::{ErrorKind, Result};
 
 /// How a fit goes about its work: what is no part of its model. A [`ModelSpec`] has the same
@@ -65,10 +66,34 @@ impl ModelSpec {
             vb: VbOptions {
                 // sweep by sweep those of another program
                 momentum: self.vb.momentum && self.algorithm != Algorithm::Faithful,
+                prune: self.pruning(),
                 ..self.vb.clone()
             },
             gibbs: self.gibbs,
             stochastic: self.stochastic,
+        }
+    }
+    /// The rule by which factors are removed. Beside a kernel that bends none is empty by the usual size unless somebody says so: similarities
+    /// are numbers without noise whose directions fall off by orders of magnitude, and while their noise comes down from the
+    /// variance of all of them the small ones, in which what bends is, say less than their own uncertainty
+    /// (docs/decisions/0098-small-directions-of-kernels.md).
+    fn pruning(&self) -> PruneRule {
+        let usual = PruneRule::default();
+        let own = self.vb.prune;
+        let is_usual =
+            own.energy_ratio == usual.energy_ratio && own.largest_weight == usual.largest_weight;
+        let choices = self.views.iter().map(|v| &v.choices);
+        let mut choices = choices.chain([&self.defaults]);
+        // similarities of a linear kernel have no more directions than there are features
+        let bends = |c: &ViewChoices| c.kernel.is_some_and(|k| k.family != Family::Linear);
+        if is_usual && choices.any(bends) {
+            PruneRule {
+                energy_ratio: 0.0,
+                largest_weight: 0.0,
+                ..own
+            }
+        } else {
+            own
         }
     }
     /// The same model with these choices of how the fit goes about its work.

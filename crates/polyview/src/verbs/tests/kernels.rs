@@ -1,6 +1,7 @@
 //! Views with a kernel, which take tables of their features everywhere.
 
 use polyview_core::{Dataset, Table};
+use polyview_infer::PruneRule;
 use polyview_kernels::{KernelChoice, learn_view};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
@@ -433,5 +434,24 @@ fn reference_points_that_matter_are_kept() {
     assert!(
         matches!(error.kind(), ErrorKind::KernelFeatures { .. }),
         "{error}"
+    );
+}
+
+/// What bends is a small part of wide similarities, and is found all the same: factors of it are not taken out before the noise
+/// has come down (docs/decisions/0098-small-directions-of-kernels.md).
+#[test]
+fn small_directions_of_similarities_are_kept() {
+    let of = |size: f64| {
+        let mut spec = models::sshiba(20).with_kernel("x", kernel("rbf{width=40}"));
+        spec.vb.prune.energy_ratio = size;
+        let fit = crate::fit(data(120, 3), spec).unwrap();
+        (fit.k(), r2(&fit, 4))
+    };
+    let usual = of(PruneRule::default().energy_ratio);
+    let by_size = of(2e-4);
+    eprintln!("{usual:?} {by_size:?}");
+    assert!(
+        usual.0 > by_size.0 && usual.1 > 0.9,
+        "{usual:?} {by_size:?}"
     );
 }
