@@ -104,7 +104,7 @@ pub use product::{
     times_small, weighted_column_sums,
 };
 pub use sparse::{Repeats, SparseColumns, SparseError, sparse_cross, sparse_times_into};
-pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, solve_rows};
+pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, log_dets, solve_rows};
 pub use tasks::{column_chunks, each, each_of};
 pub use threads::{Threads, on_pool};
 pub use truncated_svd::{

@@ -92,6 +92,60 @@ pub fn factor_rows(
     process(precision, rhs, log_det, Keep::Factor)
 }
 
+/// $\log \det$ of every matrix, as it is or with the jitter that makes it positive definite; minus infinity where none
+/// does, or an entry is not finite. The bits of a row do not depend on the others.
+///
+/// ```
+/// use polyview_linalg::{PackedRows, log_dets};
+///
+/// let mut matrices = PackedRows::zeros(2, 2);
+/// matrices.row_mut(0).copy_from_slice(&[4.0, 2.0, 3.0]); // [[4, 2], [2, 3]]
+/// matrices.row_mut(1).copy_from_slice(&[1.0, 2.0, 1.0]);
+/// let found = log_dets(&matrices);
+/// assert!((found[0] - 8.0_f64.ln()).abs() < 1e-15);
+/// assert_eq!(found[1], f64::NEG_INFINITY);
+/// ```
+pub fn log_dets(matrices: &PackedRows) -> Vec<f64> {
+    let k = matrices.k();
+    let mut out = vec![0.0; matrices.rows()];
+    if k == 0 {
+        return out;
+    }
+    let block = block_rows(k);
+    let of_block = |batch: &mut Batch, (rows, out): (&[f64], &mut [f64])| {
+        let batches = rows.chunks(LANES * packed_len(k));
+        for (rows, out) in batches.zip(out.chunks_mut(LANES)) {
+            batch.load(rows);
+            dispatch(Work {
+                batch,
+                keep: Keep::Factor,
+            });
+            let found = batch.log_det.0.iter().zip(&batch.failed.0);
+            for ((r, x), (log_det, failed)) in out.iter_mut().enumerate().zip(found) {
+                *x = if failed.is_finite() {
+                    alone(&rows[r * packed_len(k)..(r + 1) * packed_len(k)], k)
+                } else {
+                    *log_det
+                };
+            }
+        }
+    };
+    matrices
+        .as_slice()
+        .par_chunks(block * packed_len(k))
+        .zip(out.par_chunks_mut(block))
+        .for_each_init(|| Batch::new(k, Keep::Factor), of_block);
+    out
+}
+
+/// The log determinant of one that failed without jitter.
+fn alone(packed: &[f64], k: usize) -> f64 {
+    let matrix = SymPacked::from_packed(k, packed.to_vec());
+    matrix
+        .and_then(|m| SpdFactor::factor(&m).ok())
+        .map_or(f64::NEG_INFINITY, |(factor, _)| factor.log_det())
+}
+
 /// Adds a draw from $N(0, P\_r^{-1})$ to every row of `mean`: $m\_r \leftarrow m\_r + L\_r^{-T} \epsilon\_r$, with the
 /// factors of [`factor_rows`] and standard normal `noise`, both matrices $R \times K$.
 ///

@@ -358,3 +358,26 @@ fn one_factor_serves_many_right_hand_sides() {
         assert!((factor.log_det() - expected).abs() < 1e-12);
     }
 }
+
+#[test]
+fn log_determinants_of_many_are_those_of_each() {
+    for k in ORDERS {
+        let mut given = spd_rows(17, k, 3);
+        // one that no jitter helps
+        given.row_mut(9)[0] = -1.0;
+        let found = log_dets(&given);
+        for r in 0..17 {
+            let expected = match SpdFactor::factor(&given.sym(r)) {
+                Ok((factor, _)) => factor.log_det(),
+                Err(_) => f64::NEG_INFINITY,
+            };
+            assert!(
+                found[r] == expected
+                    || (found[r] - expected).abs() < 1e-12 * (1.0 + expected.abs()),
+                "K={k} r={r}: {} {expected}",
+                found[r]
+            );
+        }
+        assert_eq!(found[9], f64::NEG_INFINITY);
+    }
+}

@@ -266,7 +266,9 @@ impl RowBlock for MixtureRows {
             m * centre(n, j) - 0.5 * self.precision.0[n] * (m * m + self.moments.variance(n, j))
         };
         let k = self.moments.k();
-        rows.map(|n| (0..k).map(|j| entry(n, j)).sum::<f64>() + 0.5 * self.moments.row_log_det(n))
+        rows.clone()
+            .zip(self.moments.row_log_dets(rows))
+            .map(|(n, log_det)| (0..k).map(|j| entry(n, j)).sum::<f64>() + 0.5 * log_det)
             .collect()
     }
     /// Draws components, the components that rows belong to, and rows.

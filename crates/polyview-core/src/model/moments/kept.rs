@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_linalg::{Mat, PackedRows, SpdFactor, SymPacked, packed_index};
+use polyview_linalg::{Mat, PackedRows, SpdFactor, SymPacked, log_dets, packed_index, packed_len};
 
 use super::{RowCov, RowMoments};
 use crate::error::NumericError;
@@ -81,36 +81,47 @@ impl KeptRows {
 }
 
 impl RowMoments {
-    /// $\ln|S\_r|$ of one explicit row; 0 for a row that is known exactly, minus infinity
-    /// where its covariance is not positive definite.
+    /// $\ln|S\_r|$ of some explicit rows; 0 for those that are known exactly, minus infinity
+    /// where a covariance is not positive definite.
     ///
     /// # Panics
-    /// If there is no such row.
-    pub fn row_log_det(&self, row: usize) -> f64 {
-        let of = |s: &SymPacked| match SpdFactor::factor(s) {
-            Ok((factor, _)) => factor.log_det(),
-            Err(_) => f64::NEG_INFINITY,
-        };
-        let known = |cov: &[f64]| cov.iter().all(|x| *x == 0.0);
-        match self.cov() {
-            RowCov::Zero => 0.0,
-            RowCov::Shared(s) if known(s.as_slice()) => 0.0,
-            RowCov::PerRow(all) if known(all.row(row)) => 0.0,
-            RowCov::Diagonal(v) if (0..self.k()).all(|j| v[(row, j)] == 0.0) => 0.0,
-            RowCov::Diagonal(v) => (0..self.k()).map(|j| v[(row, j)].ln()).sum(),
-            _ => of(&self.row_cov(row)),
+    /// If there are no such rows.
+    pub fn row_log_dets(&self, rows: Range<usize>) -> Vec<f64> {
+        if matches!(self.cov(), RowCov::Zero) {
+            return vec![0.0; rows.len()];
         }
+        if let RowCov::Diagonal(v) = self.cov() {
+            let of = |r: usize| match (0..self.k()).all(|j| v[(r, j)] == 0.0) {
+                true => 0.0,
+                false => (0..self.k()).map(|j| v[(r, j)].ln()).sum(),
+            };
+            return rows.map(of).collect();
+        }
+        let own = self.row_covs(rows);
+        let mut out = log_dets(&own);
+        for (r, x) in out.iter_mut().enumerate() {
+            if own.row(r).iter().all(|x| *x == 0.0) {
+                *x = 0.0;
+            }
+        }
+        out
+    }
+    /// Covariances of some explicit rows, each its own.
+    fn row_covs(&self, rows: Range<usize>) -> PackedRows {
+        let mut out = PackedRows::zeros(rows.len(), self.k());
+        let mut spare = vec![0.0; packed_len(self.k())];
+        for (i, r) in rows.enumerate() {
+            out.row_mut(i)
+                .copy_from_slice(self.packed_cov(r, &mut spare));
+        }
+        out
     }
     /// Keeps some rows aside.
     ///
     /// # Panics
     /// If there are no such rows.
     pub fn keep(&self, rows: Range<usize>) -> KeptRows {
-        let k = self.k();
-        let mut cov = PackedRows::zeros(rows.len(), k);
-        for (i, r) in rows.clone().enumerate() {
-            cov.row_mut(i).copy_from_slice(self.row_cov(r).as_slice());
-        }
+        let cov = self.row_covs(rows.clone());
         // points may be said in several ways
         let known = cov.as_slice().iter().all(|x| *x == 0.0);
         let cov = (!known).then_some(cov);

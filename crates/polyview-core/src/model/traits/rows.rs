@@ -246,10 +246,10 @@ pub trait RowBlock: Stateful + Send + Sync {
             let square = moments.mean()[(row, k)].powi(2) + moments.variance(row, k);
             -0.5 * square / self.prior_variance(row, k)
         };
-        rows.map(|r| {
-            (0..moments.k()).map(|k| prior(r, k)).sum::<f64>() + 0.5 * moments.row_log_det(r)
-        })
-        .collect()
+        rows.clone()
+            .zip(moments.row_log_dets(rows))
+            .map(|(r, log_det)| (0..moments.k()).map(|k| prior(r, k)).sum::<f64>() + 0.5 * log_det)
+            .collect()
     }
     /// Draws all rows and their scales from the prior.
     fn draw_prior(&mut self, key: StreamKey);
