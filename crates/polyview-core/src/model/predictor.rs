@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use polyview_linalg::{Mat, MatRef, PackedRows, packed_dot, packed_index, packed_len, packed_quad};
+use polyview_linalg::{
+    Accum, Mat, MatRef, PackedRows, packed_dot, packed_index, packed_len, packed_quad,
+};
 
 use super::bias::Bias;
 use super::moments::{RowCov, RowMoments};
@@ -145,9 +147,29 @@ impl Predictor<'_> {
     /// $\mathrm{tr}(\langle z\_n^\top z\_n\rangle\langle w\_d^\top w\_d\rangle)$ less the squared mean: one
     /// product in place of two, off by rounding of the square.
     pub fn products(&self, samples: Range<usize>, columns: Range<usize>) -> (Mat<f64>, Mat<f64>) {
+        let nothing = || Mat::zeros(0, 0);
+        self.products_in((nothing(), nothing()), samples, columns)
+    }
+
+    /// [`Predictor::products`] in the memory of those of another block, where it is as large.
+    pub fn products_in(
+        &self,
+        (mean, variance): (Mat<f64>, Mat<f64>),
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> (Mat<f64>, Mat<f64>) {
         let z = self.factors.mean().subrows(samples.start, samples.len());
         let w = self.weights.mean().subrows(columns.start, columns.len());
-        let mean = polyview_linalg::times_small(z, w.transpose().to_owned().as_ref());
+        let as_large = |old: Mat<f64>| {
+            if old.shape() == (samples.len(), columns.len()) {
+                old
+            } else {
+                Mat::zeros(samples.len(), columns.len())
+            }
+        };
+        let mut mean = as_large(mean);
+        let right = w.transpose().to_owned();
+        polyview_linalg::times(z, right.as_ref(), mean.as_mut(), Accum::Replace);
         let own = |rows: &RowMoments| matches!(rows.cov(), RowCov::PerRow(_));
         if !(own(self.factors) && own(self.weights)) {
             return (mean, self.variance_of_products(samples, columns));
@@ -163,13 +185,16 @@ impl Predictor<'_> {
                 }
             }
         }
-        let mut variance = if samples.len() == self.factors.explicit_rows() {
-            let table = self.factors.moment_table().as_ref();
-            polyview_linalg::cross(table.subrows(0, packed_len(k)), right.as_mat())
-        } else {
-            let left = self.factors.second_moment_rows(samples);
-            polyview_linalg::cross(left.as_mat(), right.as_mat())
+        let mut variance = as_large(variance);
+        let mut trace = |left: MatRef<'_, f64>| {
+            polyview_linalg::cross_into(variance.as_mut(), left, right.as_mat(), Accum::Replace);
         };
+        if samples.len() == self.factors.explicit_rows() {
+            let table = self.factors.moment_table().as_ref();
+            trace(table.subrows(0, packed_len(k)));
+        } else {
+            trace(self.factors.second_moment_rows(samples).as_mat());
+        }
         for j in 0..columns.len() {
             let squares = variance.col_as_slice_mut(j).iter_mut();
             for (v, m) in squares.zip(mean.col_as_slice(j)) {

@@ -75,6 +75,7 @@ impl LevelTables {
         (mean, variance): (&[f64], &[f64]),
         out: &mut Expectations<'_>,
     ) {
+        let mut beyond = Vec::new();
         self.sheet.look_up(
             (mean, 0.0, variance),
             |i| self.place_of(levels[i]),
@@ -83,16 +84,12 @@ impl LevelTables {
                 let mean_of = |i: usize| table.mean_of(m[i], v[i]);
                 std::array::from_fn(mean_of)
             },
-            |start, cells, tile| {
-                tile.write(start, cells, out);
-                if tile.any_beyond(cells) {
-                    for i in (0..cells).filter(|i| tile.beyond[*i] != 0) {
-                        let n = start + i;
-                        out.put(n, self.of(levels[n]).expectation(mean[n], variance[n]));
-                    }
-                }
-            },
+            out,
+            |cell| beyond.push(cell),
         );
+        for n in beyond {
+            out.put(n, self.of(levels[n]).expectation(mean[n], variance[n]));
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Expectations of many cells, number by number.
 
+use std::ops::Range;
+
 use polyview_special::Expectation;
 
 /// Where the expectations of some cells of a column go: values, slopes and curvatures apart, so
@@ -22,6 +24,14 @@ impl Expectations<'_> {
     /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.value.is_empty()
+    }
+    /// Those of some of the cells.
+    pub(crate) fn part(&mut self, cells: Range<usize>) -> Expectations<'_> {
+        Expectations {
+            value: &mut self.value[cells.clone()],
+            slope: &mut self.slope[cells.clone()],
+            curvature: &mut self.curvature[cells],
+        }
     }
     /// Puts the expectation of a cell.
     #[inline]

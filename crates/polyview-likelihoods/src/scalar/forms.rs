@@ -1,6 +1,10 @@
 //! Polyview's own likelihoods by expectation sites, in place of the bounds of their papers.
 
+// inlined into the function that selects the instruction set
+#![allow(clippy::inline_always)]
+
 use polyview_core::{DataError, Domain, Law, TermContext, View, ViewTerm, Way};
+use polyview_linalg::simd::{Kernel, dispatch};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
 use polyview_special::{Expectation, Real, ln_gamma};
@@ -21,16 +25,36 @@ fn of_logistic(
     (mean, shift): (&[f64], f64),
     cell: impl Fn(usize) -> (f64, f64, f64),
 ) {
-    let numbers = out
-        .value
-        .iter_mut()
-        .zip(&mut *out.slope)
-        .zip(&mut *out.curvature);
-    for (i, (((value, slope), curvature), m)) in numbers.zip(mean).enumerate() {
-        let (x, n, constant) = cell(i);
-        *value = x * (m - shift) - n * *value + constant;
-        *slope = x - n * *slope;
-        *curvature *= -n;
+    dispatch(OfLogistic {
+        out: out.part(0..mean.len()),
+        mean,
+        shift,
+        cell,
+    });
+}
+
+struct OfLogistic<'a, C> {
+    out: Expectations<'a>,
+    mean: &'a [f64],
+    shift: f64,
+    cell: C,
+}
+
+impl<C: Fn(usize) -> (f64, f64, f64)> Kernel for OfLogistic<'_, C> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Expectations {
+            value,
+            slope,
+            curvature,
+        } = self.out;
+        let numbers = value.iter_mut().zip(slope).zip(curvature);
+        for (i, (((value, slope), curvature), m)) in numbers.zip(self.mean).enumerate() {
+            let (x, n, constant) = (self.cell)(i);
+            *value = x * (m - self.shift) - n * *value + constant;
+            *slope = x - n * *slope;
+            *curvature *= -n;
+        }
     }
 }
 

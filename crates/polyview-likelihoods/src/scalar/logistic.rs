@@ -63,21 +63,21 @@ pub(super) fn softplus(
         (mean, shift, variance),
         |_| 0,
         |_, m, v| at_points(m, v),
-        |start, cells, tile| {
-            tile.write(start, cells, out);
-            let heavy = |i: usize| weight(start + i) > LARGEST_OF_SHEET;
-            if !tile.any_beyond(cells) && !(0..cells).fold(false, |any, i| any | heavy(i)) {
-                return;
-            }
-            for i in 0..cells {
-                if tile.beyond[i] != 0 && weight(start + i) <= LARGEST_WEIGHT {
-                    by_mixture.push(start + i);
-                } else if tile.beyond[i] != 0 || heavy(i) {
-                    by_nodes.push(start + i);
-                }
+        out,
+        |cell| {
+            if weight(cell) <= LARGEST_WEIGHT {
+                by_mixture.push(cell);
+            } else {
+                by_nodes.push(cell);
             }
         },
     );
+    let heavy = |i: usize| weight(i) > LARGEST_OF_SHEET;
+    if (0..mean.len()).fold(false, |any, i| any | heavy(i)) {
+        // beyond the sheet they have their nodes already
+        by_nodes.retain(|i| !heavy(*i));
+        by_nodes.extend((0..mean.len()).filter(|i| heavy(*i)));
+    }
     let at = (mean, shift, variance);
     gather(&by_mixture, at, out, mixture);
     gather(&by_nodes, at, out, nodes);

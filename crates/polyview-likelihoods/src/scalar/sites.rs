@@ -1,9 +1,13 @@
 //! Expectation sites of a block of cells.
 
+// inlined into the function that selects the instruction set
+#![allow(clippy::inline_always)]
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{Predictor, Stamp};
+use polyview_linalg::simd::{Kernel, dispatch};
 use polyview_linalg::{Mat, MatRef, each, each_of, sum};
 
 use super::{Expectations, Expected, ScalarLikelihood, Scratch};
@@ -76,8 +80,16 @@ impl Products {
     fn key(p: &Predictor<'_>) -> [Stamp; 2] {
         [p.factors.stamp(), p.weights.stamp()]
     }
-    fn new(samples: Range<usize>, columns: Range<usize>, p: &Predictor<'_>) -> Self {
-        let (mean, variance) = p.products(samples.clone(), columns.clone());
+    /// In the memory of others.
+    fn new(
+        old: Option<Self>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Self {
+        let nothing = || (Mat::zeros(0, 0), Mat::zeros(0, 0));
+        let memory = old.map_or_else(nothing, |old| (old.mean, old.variance));
+        let (mean, variance) = p.products_in(memory, samples.clone(), columns.clone());
         Self {
             of: Self::key(p),
             samples,
@@ -95,23 +107,43 @@ impl Products {
     ) {
         let (b, s) = (p.bias.mean(), p.bias.variance());
         let d = self.columns.start + j;
-        let (own_mean, own_variance) = (self.mean.col_as_slice(j), self.variance.col_as_slice(j));
+        let own = (self.mean.col_as_slice(j), self.variance.col_as_slice(j));
         if p.bias.groups().is_none() {
-            let (b, s) = (b[d], s[d]);
-            for (to, m) in mean.iter_mut().zip(own_mean) {
-                *to = m + b;
-            }
-            for (to, v) in variance.iter_mut().zip(own_variance) {
-                *to = (v + s).max(0.0);
-            }
+            dispatch(WithIntercept {
+                own,
+                intercept: (b[d], s[d]),
+                mean,
+                variance,
+            });
             return;
         }
         let place = |i: usize| p.bias.place_of(self.samples.start + i, d);
-        for (i, (to, m)) in mean.iter_mut().zip(own_mean).enumerate() {
+        for (i, (to, m)) in mean.iter_mut().zip(own.0).enumerate() {
             *to = m + b[place(i)];
         }
-        for (i, (to, v)) in variance.iter_mut().zip(own_variance).enumerate() {
+        for (i, (to, v)) in variance.iter_mut().zip(own.1).enumerate() {
             *to = (v + s[place(i)]).max(0.0);
+        }
+    }
+}
+
+/// Predictors of a column, whose samples have one intercept.
+struct WithIntercept<'a> {
+    own: (&'a [f64], &'a [f64]),
+    intercept: (f64, f64),
+    mean: &'a mut [f64],
+    variance: &'a mut [f64],
+}
+
+impl Kernel for WithIntercept<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let (b, s) = self.intercept;
+        for (to, m) in self.mean.iter_mut().zip(self.own.0) {
+            *to = m + b;
+        }
+        for (to, v) in self.variance.iter_mut().zip(self.own.1) {
+            *to = (v + s).max(0.0);
         }
     }
 }
@@ -170,9 +202,10 @@ impl<L: ScalarLikelihood> Expected<L> {
         p: &Predictor<'_>,
     ) -> Products {
         let of = Products::key(p);
-        let kept = self.products.take();
-        kept.filter(|own| own.of == of && own.samples == samples && own.columns == columns)
-            .unwrap_or_else(|| Products::new(samples, columns, p))
+        match self.products.take() {
+            Some(own) if own.of == of && own.samples == samples && own.columns == columns => own,
+            old => Products::new(old, samples, columns, p),
+        }
     }
     /// `old` lends its memory.
     fn make_sites(&self, products: &Products, p: &Predictor<'_>, old: Option<Sites>) -> Sites {

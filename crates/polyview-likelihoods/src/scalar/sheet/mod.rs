@@ -130,33 +130,32 @@ impl Sheet {
         }
     }
     /// F with its derivatives of many cells, tile by tile: `function` says that of a cell, `fill`
-    /// says F at means and variances where a patch is not there yet, `out` has the first cell of
-    /// a tile and what was found of so many from there, of which those of [`Tile::beyond`] are
-    /// not on the sheet.
+    /// says F at means and variances where a patch is not there yet. Cells that are not on the
+    /// sheet, of which nothing is found, come to `beyond` in order.
     pub(crate) fn look_up(
         &self,
         (mean, shift, variance): (&[f64], f64, &[f64]),
         function: impl Fn(usize) -> usize,
         fill: impl Fn(usize, &[f64; POINTS], &[f64; POINTS]) -> [f64; POINTS],
-        mut out: impl FnMut(usize, usize, &Tile),
+        out: &mut Expectations<'_>,
+        mut beyond: impl FnMut(usize),
     ) {
         let mut tile = Tile::default();
         let mut table = self.read();
-        for (at, (mean, variance)) in mean.chunks(TILE).zip(variance.chunks(TILE)).enumerate() {
-            let (start, count) = (at * TILE, mean.len());
-            for (to, m) in tile.mean.iter_mut().zip(mean) {
-                *to = m - shift;
-            }
-            tile.variance[..count].copy_from_slice(variance);
-            for (i, to) in tile.first[..count].iter_mut().enumerate() {
-                *to = (function(start + i) * STRIPS) as u64;
-            }
-            let look = |table: &Table, tile: &mut Tile| {
+        for start in (0..mean.len()).step_by(TILE) {
+            let cells = start..(start + TILE).min(mean.len());
+            let count = cells.len();
+            let mut look = |table: &Table, tile: &mut Tile| {
                 dispatch(LookUp {
                     tile,
                     table,
                     reach: self.reach,
                     across: self.across as f64,
+                    mean: &mean[cells.clone()],
+                    shift,
+                    variance: &variance[cells.clone()],
+                    first: |i| (function(start + i) * STRIPS) as u64,
+                    out: out.part(cells.clone()),
                 });
             };
             look(&table, &mut tile);
@@ -166,7 +165,10 @@ impl Sheet {
                 table = self.read();
                 look(&table, &mut tile);
             }
-            out(start, count, &tile);
+            if tile.any_beyond(count) {
+                let those = (0..count).filter(|i| tile.beyond[*i] != 0);
+                those.for_each(|i| beyond(start + i));
+            }
         }
     }
 }

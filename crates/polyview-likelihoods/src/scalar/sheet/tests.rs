@@ -13,14 +13,8 @@ fn found(sheet: &Sheet, mean: &[f64], variance: &[f64]) -> (Vec<Expectation>, Ve
         (mean, 0.0, variance),
         |_| 0,
         |_, m, v| filled(m, v),
-        |start, cells, tile| {
-            tile.write(start, cells, &mut out);
-            beyond.extend(
-                (0..cells)
-                    .filter(|i| tile.beyond[*i] != 0)
-                    .map(|i| start + i),
-            );
-        },
+        &mut out,
+        |cell| beyond.push(cell),
     );
     ((0..mean.len()).map(|i| out.get(i)).collect(), beyond)
 }

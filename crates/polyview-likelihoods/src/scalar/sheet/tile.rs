@@ -22,59 +22,44 @@ pub(super) struct Place {
     pub(super) s: f64,
 }
 
-/// Numbers of the cells of a tile.
-pub(crate) struct Tile {
-    pub(super) mean: [f64; TILE],
-    pub(super) variance: [f64; TILE],
+/// Where the cells of a tile lie. Those that a tile is too short for lie where others did, so that they can
+/// be looked up with the rest.
+pub(super) struct Tile {
     t: [f64; TILE],
     s: [f64; TILE],
-    /// The first strip of the function.
-    pub(super) first: [u64; TILE],
     pub(super) strip: [u64; TILE],
     pub(super) column: [u64; TILE],
     /// Not zero for cells that are not on the sheet.
-    pub(crate) beyond: [u64; TILE],
+    pub(super) beyond: [u64; TILE],
     /// Not zero where a patch is not there.
     pub(super) unmade: [u64; TILE],
-    pub(crate) value: [f64; TILE],
-    pub(crate) slope: [f64; TILE],
-    pub(crate) curvature: [f64; TILE],
 }
 
 impl Default for Tile {
     fn default() -> Self {
         Self {
-            mean: [0.0; TILE],
-            variance: [0.0; TILE],
             t: [0.0; TILE],
             s: [0.0; TILE],
-            first: [0; TILE],
             strip: [0; TILE],
             column: [0; TILE],
             beyond: [0; TILE],
             unmade: [0; TILE],
-            value: [0.0; TILE],
-            slope: [0.0; TILE],
-            curvature: [0.0; TILE],
         }
     }
 }
 
 impl Tile {
-    /// Writes what was found of the first cells, from the cell `start` on.
-    pub(crate) fn write(&self, start: usize, cells: usize, out: &mut Expectations<'_>) {
-        let to = start..start + cells;
-        out.value[to.clone()].copy_from_slice(&self.value[..cells]);
-        out.slope[to.clone()].copy_from_slice(&self.slope[..cells]);
-        out.curvature[to].copy_from_slice(&self.curvature[..cells]);
-    }
     pub(super) fn any_unmade(&self, cells: usize) -> bool {
-        self.unmade[..cells].iter().fold(0, |a, b| a | b) != 0
+        any(&self.unmade[..cells])
     }
     /// Whether one of the first cells is not on the sheet.
-    pub(crate) fn any_beyond(&self, cells: usize) -> bool {
-        self.beyond[..cells].iter().fold(0, |a, b| a | b) != 0
+    pub(super) fn any_beyond(&self, cells: usize) -> bool {
+        any(&self.beyond[..cells])
     }
+}
+
+fn any(marks: &[u64]) -> bool {
+    marks.iter().fold(0, |a, b| a | b) != 0
 }
 
 /// Where a cell lies, and whether it is on the sheet; the first patch where it is not.
@@ -105,65 +90,90 @@ pub(super) fn place(mean: f64, variance: f64, reach: f64, across: f64) -> (Place
     (place, on)
 }
 
-/// Places of the cells of a tile.
-#[inline(always)]
-fn places(tile: &mut Tile, reach: f64, across: f64) {
-    for i in 0..TILE {
-        let (place, on) = place(tile.mean[i], tile.variance[i], reach, across);
-        tile.t[i] = place.t;
-        tile.s[i] = place.s;
-        tile.strip[i] = tile.first[i] + place.strip;
-        tile.column[i] = place.column;
-        tile.beyond[i] = u64::from(!on);
-    }
-}
-
-/// Cells of a tile at their places.
-pub(super) struct LookUp<'a> {
+/// Up to [`TILE`] cells: their predictors, the first strip of each cell's function, and where
+/// what is found of them goes.
+pub(super) struct LookUp<'a, F> {
     pub(super) tile: &'a mut Tile,
     pub(super) table: &'a Table,
     pub(super) reach: f64,
     pub(super) across: f64,
+    pub(super) mean: &'a [f64],
+    pub(super) shift: f64,
+    pub(super) variance: &'a [f64],
+    pub(super) first: F,
+    pub(super) out: Expectations<'a>,
 }
 
-impl Kernel for LookUp<'_> {
+impl<F: Fn(usize) -> u64> LookUp<'_, F> {
+    /// Where the cells lie.
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let (tile, table) = (self.tile, self.table);
-        places(tile, self.reach, self.across);
-        for first in (0..TILE).step_by(SIDE) {
-            let row = |i: usize| {
-                let start = table.starts[tile.strip[first + i] as usize];
-                &table.rows[start as usize + tile.column[first + i] as usize].0
-            };
-            let rows: [&[f64; ORDER]; SIDE] = std::array::from_fn(row);
-            let mut c = [[0.0; SIDE]; ORDER];
-            for n in 0..ORDER {
-                for i in 0..SIDE {
-                    c[n][i] = rows[i][n];
-                }
+    fn places(&mut self) {
+        let tile = &mut *self.tile;
+        let at = (tile.t.iter_mut().zip(&mut tile.s))
+            .zip(tile.strip.iter_mut().zip(&mut tile.column))
+            .zip(&mut tile.beyond);
+        let cells = self.mean.iter().zip(self.variance);
+        for (i, ((((t, s), (strip, column)), beyond), (m, v))) in at.zip(cells).enumerate() {
+            let (place, on) = place(m - self.shift, *v, self.reach, self.across);
+            (*t, *s) = (place.t, place.s);
+            *strip = (self.first)(i) + place.strip;
+            *column = place.column;
+            *beyond = u64::from(!on);
+        }
+    }
+    /// What is found of the cells from `first` on, and which patches are not there.
+    #[inline(always)]
+    fn side<const FUSED: bool>(&mut self, first: usize) -> [[f64; SIDE]; 3] {
+        let (tile, table) = (&mut *self.tile, self.table);
+        let row = |i: usize| {
+            let start = table.starts[tile.strip[first + i] as usize];
+            &table.rows[start as usize + tile.column[first + i] as usize].0
+        };
+        let rows: [&[f64; ORDER]; SIDE] = std::array::from_fn(row);
+        let mut c = [[0.0; SIDE]; ORDER];
+        for n in 0..ORDER {
+            for i in 0..SIDE {
+                c[n][i] = rows[i][n];
             }
-            let (mut t, mut s) = ([0.0; SIDE], [0.0; SIDE]);
-            t.copy_from_slice(&tile.t[first..first + SIDE]);
-            s.copy_from_slice(&tile.s[first..first + SIDE]);
-            let mut out = [[0.0; SIDE]; 3];
-            sums::<FUSED>(&c, &t, &s, &mut out);
-            let cells = first..first + SIDE;
-            tile.value[cells.clone()].copy_from_slice(&out[0]);
-            for (to, x) in tile.slope[cells.clone()].iter_mut().zip(&out[1]) {
-                *to = x * (1.0 / HALF);
-            }
-            for (to, x) in tile.curvature[cells.clone()].iter_mut().zip(&out[2]) {
-                *to = x * (-1.0 / (HALF * HALF));
-            }
-            for (i, to) in tile.unmade[cells.clone()].iter_mut().enumerate() {
-                *to = u64::from(c[0][i] == 0.0);
-            }
-            for (to, beyond) in tile.unmade[cells.clone()]
-                .iter_mut()
-                .zip(&tile.beyond[cells])
-            {
-                *to &= beyond ^ 1;
+        }
+        let (mut t, mut s) = ([0.0; SIDE], [0.0; SIDE]);
+        t.copy_from_slice(&tile.t[first..first + SIDE]);
+        s.copy_from_slice(&tile.s[first..first + SIDE]);
+        let mut out = sums::<FUSED>(&c, &t, &s);
+        for i in 0..SIDE {
+            out[1][i] *= 1.0 / HALF;
+        }
+        for i in 0..SIDE {
+            out[2][i] *= -1.0 / (HALF * HALF);
+        }
+        let cells = first..first + SIDE;
+        let marks = tile.unmade[cells.clone()].iter_mut();
+        for ((to, c), beyond) in marks.zip(&c[0]).zip(&tile.beyond[cells]) {
+            *to = u64::from(*c == 0.0) & (beyond ^ 1);
+        }
+        out
+    }
+}
+
+impl<F: Fn(usize) -> u64> Kernel for LookUp<'_, F> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(mut self) {
+        self.places();
+        let cells = self.mean.len();
+        let whole = cells - cells % SIDE;
+        for first in (0..whole).step_by(SIDE) {
+            let [value, slope, curvature] = self.side::<FUSED>(first);
+            let to = first..first + SIDE;
+            self.out.value[to.clone()].copy_from_slice(&value);
+            self.out.slope[to.clone()].copy_from_slice(&slope);
+            self.out.curvature[to].copy_from_slice(&curvature);
+        }
+        if whole < cells {
+            let [value, slope, curvature] = self.side::<FUSED>(whole);
+            for (i, n) in (whole..cells).enumerate() {
+                self.out.value[n] = value[i];
+                self.out.slope[n] = slope[i];
+                self.out.curvature[n] = curvature[i];
             }
         }
     }
@@ -175,39 +185,54 @@ fn sums<const FUSED: bool>(
     c: &[[f64; SIDE]; ORDER],
     t: &[f64; SIDE],
     s: &[f64; SIDE],
-    out: &mut [[f64; SIDE]; 3],
-) {
-    let (mut before, mut q) = ([1.0; SIDE], *t);
-    let (mut value, mut slope, mut bend) = ([0.0; SIDE], [0.0; SIDE], [0.0; SIDE]);
-    for i in 0..SIDE {
-        value[i] = mul_add::<FUSED>(c[1][i], q[i], c[0][i]);
+) -> [[f64; SIDE]; 3] {
+    let mut sums = Sums {
+        before: [1.0; SIDE],
+        q: *t,
+        of: [[0.0; SIDE]; 3],
+    };
+    for d in 0..3 {
+        for i in 0..SIDE {
+            sums.of[d][i] = mul_add::<FUSED>(c[d + 1][i], t[i], c[d][i]);
+        }
     }
-    for i in 0..SIDE {
-        slope[i] = mul_add::<FUSED>(c[2][i], q[i], c[1][i]);
-    }
-    for i in 0..SIDE {
-        bend[i] = mul_add::<FUSED>(c[3][i], q[i], c[2][i]);
-    }
-    for n in 2..ORDER {
-        let share = 1.0 / n as f64;
+    sums.add::<FUSED, 2>(c, t, s);
+    sums.add::<FUSED, 3>(c, t, s);
+    sums.add::<FUSED, 4>(c, t, s);
+    sums.add::<FUSED, 5>(c, t, s);
+    sums.add::<FUSED, 6>(c, t, s);
+    sums.add::<FUSED, 7>(c, t, s);
+    sums.of
+}
+
+/// The sums up to some n, with $q\_{n-1}$ and $q\_n$.
+struct Sums {
+    before: [f64; SIDE],
+    q: [f64; SIDE],
+    of: [[f64; SIDE]; 3],
+}
+
+impl Sums {
+    /// Adds the terms of one n: a constant, so that nothing is divided.
+    #[inline(always)]
+    fn add<const FUSED: bool, const N: usize>(
+        &mut self,
+        c: &[[f64; SIDE]; ORDER],
+        t: &[f64; SIDE],
+        s: &[f64; SIDE],
+    ) {
+        let share = const { 1.0 / N as f64 };
         let mut next = [0.0; SIDE];
         for i in 0..SIDE {
-            next[i] = share * mul_add::<FUSED>(t[i], q[i], s[i] * before[i]);
+            next[i] = share * mul_add::<FUSED>(t[i], self.q[i], s[i] * self.before[i]);
         }
-        (before, q) = (q, next);
-        for i in 0..SIDE {
-            value[i] = mul_add::<FUSED>(c[n][i], q[i], value[i]);
-        }
-        if n + 1 < ORDER {
-            for i in 0..SIDE {
-                slope[i] = mul_add::<FUSED>(c[n + 1][i], q[i], slope[i]);
-            }
-        }
-        if n + 2 < ORDER {
-            for i in 0..SIDE {
-                bend[i] = mul_add::<FUSED>(c[n + 2][i], q[i], bend[i]);
+        (self.before, self.q) = (self.q, next);
+        for d in 0..3 {
+            if N + d < ORDER {
+                for i in 0..SIDE {
+                    self.of[d][i] = mul_add::<FUSED>(c[N + d][i], next[i], self.of[d][i]);
+                }
             }
         }
     }
-    *out = [value, slope, bend];
 }
