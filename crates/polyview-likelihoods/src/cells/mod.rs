@@ -38,6 +38,7 @@ pub use likelihood::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
     LearnedParameters, LocalMoments, Site,
 };
+pub(crate) use parameters::Turns;
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
 pub(crate) use slack::jaakkola_slack;
 pub use view_parameters::{SeenColumn, ViewParameters};
@@ -301,7 +302,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                 }
             }
         }
-        self.update_parameters(p);
+        self.update_parameters(p, cx.sweep);
         self.optimise(p)
     }
     fn equations(&mut self) -> &mut dyn Equations {

@@ -8,6 +8,31 @@ use super::Cells;
 use super::likelihood::{Cell, CellLikelihood, ColumnCells, LearnedParameters};
 use super::view_parameters;
 
+/// In which sweeps parameters take their step: in each until this one, then in one of so many. A step costs as
+/// much as all else of a sweep, and near the end parameters wait for factors and weights.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turns {
+    early: usize,
+    every: usize,
+}
+
+impl Turns {
+    /// Of parameters that each column has.
+    pub(crate) const OF_COLUMNS: Self = Self {
+        early: 20,
+        every: 4,
+    };
+    /// Of those that are the whole view's.
+    pub(crate) const OF_VIEW: Self = Self {
+        early: 12,
+        every: 4,
+    };
+    /// Whether it is their turn in a sweep of this number.
+    pub(crate) fn has(self, sweep: usize) -> bool {
+        sweep <= self.early || sweep.is_multiple_of(self.every)
+    }
+}
+
 /// Cells whose predictors are made at one time.
 const CELLS: usize = 1 << 20;
 
@@ -35,9 +60,12 @@ impl<L: CellLikelihood> Cells<L> {
             p.set(values);
         }
     }
-    /// Raises the bound in the parameters, given the moments of predictors.
-    pub(super) fn update_parameters(&mut self, p: &Predictor<'_>) {
-        self.change_parameters(p, |parameters, d, cells| parameters.update(d, cells));
+    /// Raises the bound in the parameters, given the moments of predictors; those of the columns
+    /// where it is their turn.
+    pub(super) fn update_parameters(&mut self, p: &Predictor<'_>, sweep: usize) {
+        if Turns::OF_COLUMNS.has(sweep) {
+            self.change_parameters(p, |parameters, d, cells| parameters.update(d, cells));
+        }
         // the best local numbers leave a bound at the mean
         if let Some(of_view) = self.likelihood.view_parameters_mut() {
             of_view.update(&view_parameters::seen(&self.data, p, false));

@@ -5,7 +5,7 @@ use polyview_linalg::each;
 use polyview_random::{ChaCha8Rng, StreamKey};
 
 use super::{Expected, ScalarLikelihood};
-use crate::cells::{Cell, view_parameters};
+use crate::cells::{Cell, Turns, view_parameters};
 use crate::counts::Scale;
 
 /// The observed cells of a column with the moments of their predictors.
@@ -48,22 +48,22 @@ impl<L: ScalarLikelihood> Expected<L> {
             self.parameters = (0..self.data.columns()).map(start).collect();
         }
     }
-    /// Raises the bound in the parameters, given the moments of predictors; those of the view
-    /// where it is their turn. Whether any have been looked at.
+    /// Raises the bound in the parameters whose turn it is, given the moments of predictors. Whether
+    /// any have been looked at.
     pub(super) fn update_parameters(&mut self, p: &Predictor<'_>, sweep: usize) -> bool {
-        /// Until this sweep those of the view are raised in each, then in one of so many.
-        const EARLY: usize = 12;
-        const EVERY: usize = 4;
-        let turn = sweep <= EARLY || sweep.is_multiple_of(EVERY);
-        let mut any = self.likelihood.parameter().is_some();
+        let mut any = false;
+        let turn = Turns::OF_VIEW.has(sweep);
         if let Some(of_view) = self.likelihood.view_parameters_mut().filter(|_| turn) {
             of_view.update(&view_parameters::seen(&self.data, p, true));
             any = true;
         }
-        self.change_parameters(p, |likelihood, scale, _, old, seen| {
-            let predictors = (&seen.mean[..], &seen.variance[..]);
-            scale.ascend(old, |x| likelihood.profile(&seen.cells, x, predictors))
-        });
+        if self.likelihood.parameter().is_some() && Turns::OF_COLUMNS.has(sweep) {
+            self.change_parameters(p, |likelihood, scale, _, old, seen| {
+                let predictors = (&seen.mean[..], &seen.variance[..]);
+                scale.ascend(old, |x| likelihood.profile(&seen.cells, x, predictors))
+            });
+            any = true;
+        }
         any
     }
     /// Draws the parameters given predictors, one stream a column.
