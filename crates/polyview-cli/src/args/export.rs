@@ -31,9 +31,10 @@ pub struct ExportArgs {
     /// the feature, standard deviation of the noise in working units, sizes of counts (of pln
     /// r = 1/(exp(v) - 1), v the variance of log rates), shapes of gamma (variance =
     /// mean^2 / shape), and cut points between ordered levels (cut point 1|2, 2|3, ..., of each group that has its own). Predictors in these are
-    /// intercept + factors · weights; values of real views centre + scale · predictor, of times
-    /// (survival) their logarithms; a level is seen where predictor and noise of unit variance
-    /// (of ordinal-midpoint of the noise told, given that it is within -L/2 and L/2 of L levels)
+    /// intercept + factors · weights, with coefficients · covariates (--coefficients) where the fit was adjusted, and
+    /// the offset of a view that has one: of counts the logarithm of the size, of numbers offset / scale; values of
+    /// real views centre + scale · predictor, of times (survival) their logarithms; a level is seen where predictor and
+    /// noise of unit variance (of ordinal-midpoint of the noise told, given that it is within -L/2 and L/2 of L levels)
     /// are between its cut points.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub intercepts: Vec<String>,

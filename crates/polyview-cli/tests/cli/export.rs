@@ -259,3 +259,92 @@ fn a_refused_table_leaves_none_behind() {
         assert!(!at.join("z.csv").exists(), "{refused}");
     }
 }
+
+/// Intercepts go with sizes and offsets as they were given.
+#[test]
+fn intercepts_beside_offsets_make_the_fitted_values() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let (mut x, mut c, mut sizes, mut doses) = (
+        "id,a,b,c,d\n".to_owned(),
+        "id,k,l,m\n".to_owned(),
+        "id,size\n".to_owned(),
+        "id,dose\n".to_owned(),
+    );
+    let (mut size, mut dose) = (Vec::new(), Vec::new());
+    for n in 0..48_u32 {
+        let u = f64::from((n * 37 + n * n * 5) % 101) / 50.0 - 1.0;
+        let v = f64::from((n * 53 + 11) % 97) / 97.0;
+        size.push(150.0 * f64::from(1 + n % 5));
+        dose.push(f64::from(20 + (n * 7) % 13));
+        let (size, dose) = (size[n as usize], dose[n as usize]);
+        let _ = writeln!(sizes, "s{n},{size}");
+        let _ = writeln!(doses, "s{n},{dose}");
+        let hidden = n % 6 == 3;
+        let shown = |value: f64| {
+            if hidden {
+                String::new()
+            } else {
+                value.to_string()
+            }
+        };
+        let count = |w: f64, level: f64| (size * level * (w * u).exp()).round();
+        let a = shown(dose + 2.0 * u + 0.3 * v);
+        let _ = writeln!(
+            x,
+            "s{n},{a},{},{},{}",
+            dose - u + 0.2 * v,
+            dose + u,
+            dose - 3.0 * v
+        );
+        let (k, l) = (shown(count(0.7, 0.2)), count(-0.5, 0.1));
+        let _ = writeln!(c, "s{n},{k},{l},{}", count(0.4, 0.3));
+    }
+    for (name, text) in [
+        ("x.csv", x),
+        ("c.csv", c),
+        ("size.csv", sizes),
+        ("dose.csv", doses),
+    ] {
+        put(at, name, text);
+    }
+    ok(
+        at,
+        "fit --model mofa --view x=x.csv:gaussian --view c=c.csv:pln --offset c=size.csv --offset x=dose.csv -k 2 --max-sweeps 80 --out m.pv",
+    );
+    ok(
+        at,
+        "export m.pv --factors z.csv --weights x=xw.csv --weights c=cw.csv --intercepts x=xb.csv --intercepts c=cb.csv",
+    );
+    let (factors, z) = table(&get(at, "z.csv"));
+    for (view, feature) in [("x", "a"), ("c", "k")] {
+        ok(
+            at,
+            &format!("impute m.pv --view {view} --out filled.csv --force"),
+        );
+        let (names, filled) = table(&get(at, "filled.csv"));
+        let (_, w) = table(&get(at, &format!("{view}w.csv")));
+        let (columns, b) = table(&get(at, &format!("{view}b.csv")));
+        let d = names
+            .iter()
+            .position(|f| f == feature)
+            .expect("the feature");
+        let of = |name: &str| {
+            let place = columns.iter().position(|c| c == name);
+            b[d].1[place.unwrap_or_else(|| panic!("{columns:?}"))]
+        };
+        for n in (0..48).filter(|n| n % 6 == 3) {
+            let score: f64 = (0..factors.len()).map(|k| z[n].1[k] * w[d].1[k]).sum();
+            let predictor = of("intercept") + score;
+            let value = filled[n].1[d];
+            if view == "x" {
+                let ours = of("centre") + of("scale") * predictor + dose[n];
+                assert!((ours - value).abs() < 1e-8, "{n}: {ours}, {value}");
+            } else {
+                // but for how sure predictors are
+                let ours = size[n] * predictor.exp() * (1.0 + 1.0 / of("size")).sqrt();
+                assert!((ours / value - 1.0).abs() < 0.05, "{n}: {ours}, {value}");
+            }
+        }
+    }
+}

@@ -249,6 +249,11 @@ impl Adjustment {
             .map(|o| of(o).unwrap_or_default())
             .collect();
     }
+    /// The mean of the offset of a view over the training samples, which is taken from it in predictors; `None` without one.
+    pub(crate) fn reference(&self, view: &str) -> Option<f64> {
+        let own = self.offsets.iter().find(|o| o.view == view);
+        own.map(|o| o.reference)
+    }
     /// Names of the columns of covariates: of a category `name=category`.
     pub(crate) fn column_names(&self) -> Vec<String> {
         self.covariates

@@ -57,7 +57,7 @@ pub(super) struct ViewOffset {
     is_size: bool,
     /// Mean of what is added over the training samples: that of a sample whose offset
     /// nobody knows.
-    reference: f64,
+    pub(super) reference: f64,
     /// Of total counts: the share of each feature in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shares: Vec<f64>,

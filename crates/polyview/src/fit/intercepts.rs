@@ -11,7 +11,8 @@ use crate::error::Result;
 #[derive(Clone, Debug)]
 pub struct InterceptEstimates {
     /// Posterior means, rows of the weights × groups that have intercepts of their own (else one
-    /// column).
+    /// column). Of a view with an offset those that go with the offset itself, as it was given, and not less its mean over
+    /// the training samples (spec/sites 9).
     pub mean: Mat<f64>,
     /// Standard deviations of the noise, rows of the weights × groups that have noise of their own
     /// (else one column): roots of the mean of $1/\tau$ over Gibbs draws, of $1/\mathrm{E}[\tau]$
@@ -114,8 +115,19 @@ impl Fit {
             }
             Ok(())
         })?;
+        let mut mean = mean.unwrap_or_else(|| Mat::zeros(0, 1));
+        // predictors have the offset less its mean, in working units
+        let adjustment = self.composed.adjustment.as_deref();
+        if let Some(reference) = adjustment.and_then(|a| a.reference(view)) {
+            let scale = &self.views[at].scaling.scale;
+            for g in 0..mean.ncols() {
+                for (d, b) in mean.col_as_slice_mut(g).iter_mut().enumerate() {
+                    *b -= reference / scale.get(d).copied().unwrap_or(1.0);
+                }
+            }
+        }
         Ok(InterceptEstimates {
-            mean: mean.unwrap_or_else(|| Mat::zeros(0, 1)),
+            mean,
             cut_points,
             sizes,
             shapes,
