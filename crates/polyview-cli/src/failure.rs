@@ -71,6 +71,14 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
     },
+    /// A number that no offset can be.
+    #[error("{}: {source}", path.display())]
+    Offset {
+        /// The table of the offsets.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: polyview::Error,
+    },
     /// A kernel.
     #[error("{}: {source}", path.display())]
     Kernel {

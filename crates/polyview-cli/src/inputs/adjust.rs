@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use polyview::Offset;
+use polyview::{Likelihood, Offset};
 use polyview_core::{Dataset, DatasetBuilder, Metadata, MetadataValues, counted};
 use polyview_io::ReadOptions;
 
@@ -46,7 +46,7 @@ impl Adjusted<'_> {
             // one file may be both
             if known
                 && let Some(other) = columns.iter().find(|(_, c)| c.name == *name)
-                && about.contains(other)
+                && about.iter().any(|own| same(own, other))
             {
                 continue;
             }
@@ -101,8 +101,29 @@ impl Adjusted<'_> {
     }
 }
 
-/// An error that names file, sample and column of the first value that is missing.
-pub fn complete(data: &Dataset, adjusted: &Adjusted<'_>) -> Outcome<()> {
+/// Whether two columns say the same of the same samples, and nothing of the same ones.
+fn same((ids, own): &Column, (others, other): &Column) -> bool {
+    let values = match (&own.values, &other.values) {
+        (MetadataValues::Numbers(a), MetadataValues::Numbers(b)) => {
+            let both = a.iter().zip(b);
+            // what is missing is not a number, and no such equals another
+            a.len() == b.len()
+                && both
+                    .into_iter()
+                    .all(|(a, b)| a == b || a.is_nan() && b.is_nan())
+        }
+        (a, b) => a == b,
+    };
+    values && own.name == other.name && ids == others
+}
+
+/// An error that names file, sample and column of the first value that is missing, or of the first offset that is none to a
+/// view of that likelihood.
+pub fn complete(
+    data: &Dataset,
+    adjusted: &Adjusted<'_>,
+    likelihood: impl Fn(&str) -> Likelihood,
+) -> Outcome<()> {
     let missing = |m: &Metadata| match &m.values {
         MetadataValues::Numbers(x) => x.iter().position(|x| x.is_nan()),
         MetadataValues::Categories(x) => x.iter().position(Option::is_none),
@@ -126,6 +147,17 @@ pub fn complete(data: &Dataset, adjusted: &Adjusted<'_>) -> Outcome<()> {
                  data",
                 data.samples()[n]
             )));
+        }
+    }
+    for (view, path) in adjusted.offsets {
+        let column = Offset::column_of(view);
+        let own = data.metadata().iter().find(|m| m.name == column);
+        if let Some(MetadataValues::Numbers(numbers)) = own.map(|m| &m.values) {
+            let checked = Offset::check((view, &likelihood(view)), data.samples(), numbers);
+            checked.map_err(|source| Failure::Offset {
+                path: path.clone(),
+                source,
+            })?;
         }
     }
     Ok(())

@@ -164,7 +164,12 @@ pub fn new_data_for(
     let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let data = data.map_err(|e| present.cause(e, metadata, groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
-    complete(&data, &adjusted)?;
+    complete(&data, &adjusted, |view| {
+        let known = fit.view(view).ok();
+        known.map_or_else(Likelihood::default, |(_, info)| {
+            info.choices.likelihood.clone()
+        })
+    })?;
     Ok(data)
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::{get, ok, put, run, said};
 
 /// A view of numbers with a batch effect, counts of unlike totals, and tables that say so.
-fn folder() -> tempfile::TempDir {
+pub fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let (mut x, mut y) = ("id".to_owned(), "id".to_owned());
     let (mut who, mut size) = ("id,age,batch\n".to_owned(), "id,size\n".to_owned());

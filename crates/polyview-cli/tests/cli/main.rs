@@ -2,6 +2,7 @@
 //! Ctrl-C and full disks.
 
 mod adjust;
+mod adjusted_samples;
 mod advice;
 mod agreement;
 mod bad_input;

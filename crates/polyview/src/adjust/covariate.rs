@@ -115,19 +115,30 @@ impl Covariate {
                 .collect(),
         }
     }
-    /// What is to be said of the columns of new samples, where these are far off those of training.
-    pub(super) fn far_off(&self, columns: &[Vec<f64>]) -> Option<String> {
+    /// What is to be said of the columns of new `samples`, where these are far off those of training: all of them, or single ones.
+    pub(super) fn far_off(&self, columns: &[Vec<f64>], samples: &[String]) -> Option<String> {
         let (Coding::Numbers { mean, sd }, [column]) = (&self.coding, columns) else {
             return None;
         };
         let distance = middle_distance(column)?;
-        is_far(distance, column.len() as f64).then(|| {
-            format!(
-                "the covariate '{}' of these samples lies about {distance:.0} standard deviations from its mean in \
-                 training ({mean:.4}, standard deviation {sd:.4}): see whether it is in the same unit",
+        let of_training = format!("its mean in training ({mean:.4}, standard deviation {sd:.4})");
+        if is_far(distance, column.len() as f64) {
+            return Some(format!(
+                "the covariate '{}' of these samples lies about {distance:.0} standard deviations from {of_training}: see \
+                 whether it is in the same unit",
                 self.name
-            )
-        })
+            ));
+        }
+        let single = single(
+            column,
+            samples,
+            |x| is_far(x, 1.0),
+            |x| format!("{x:.0} standard deviations"),
+        )?;
+        Some(format!(
+            "the covariate '{}' of {single} lies far from {of_training}: see that it is no mistake, or leave the sample out",
+            self.name
+        ))
     }
     /// Its columns of some samples.
     pub(super) fn coded(&self, data: &Dataset) -> Result<Vec<Vec<f64>>> {
@@ -170,6 +181,27 @@ impl Covariate {
 /// The middle one of the distances from 0; `None` of no values.
 pub(super) fn middle_distance(values: &[f64]) -> Option<f64> {
     middle(&mut values.iter().map(|x| x.abs()).collect::<Vec<_>>())
+}
+
+/// The samples whose distances from 0 are `far`, by their number and the worst of them with its distance in `words`; `None`
+/// where there are none.
+pub(super) fn single(
+    column: &[f64],
+    samples: &[String],
+    far: impl Fn(f64) -> bool,
+    words: impl Fn(f64) -> String,
+) -> Option<String> {
+    let all = column.iter().map(|x| x.abs()).zip(samples);
+    let found: Vec<(f64, &String)> = all.filter(|(x, _)| far(*x)).collect();
+    let worst = found.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (name, off) = (worst.1, words(worst.0));
+    Some(match found.len() {
+        1 => format!("sample '{name}' ({off})"),
+        count => format!(
+            "{count} of {} samples, most of all '{name}' ({off}),",
+            samples.len()
+        ),
+    })
 }
 
 /// What is to be said of categories that look like numbers, or like names of samples.

@@ -284,7 +284,7 @@ impl Adjustment {
         let mut columns = Vec::new();
         for covariate in &self.covariates {
             let coded = covariate.coded(data)?;
-            notes.extend(covariate.far_off(&coded));
+            notes.extend(covariate.far_off(&coded, data.samples()));
             columns.extend(coded);
         }
         for offset in &self.offsets {

@@ -5,16 +5,18 @@ use std::collections::HashMap;
 use polyview_core::{Dataset, Event, Journal, MetadataValues, View};
 use serde::{Deserialize, Serialize};
 
-use super::covariate::middle_distance;
+use super::covariate::{middle_distance, single};
 use super::{absent, column, complete, moments, refused};
 use crate::error::{ErrorKind, Result};
-use crate::spec::ModelSpec;
+use crate::spec::{Likelihood, ModelSpec};
 
 /// Of a sample that lacks features of more than this share of all counts it is said that its
 /// total is an estimate.
 const MISSED: f64 = 0.1;
 /// So many times the size of those of training half of the new samples may be, or be smaller.
 const FAR: f64 = 30.0;
+/// So many times the size of those of training a single new sample may have, or one that is as much smaller.
+const FAR_ALONE: f64 = 1000.0;
 
 /// A number that is known of each sample and added to the linear predictor of a view: of
 /// counts the logarithm of a size, by which their expectations are multiplied.
@@ -35,6 +37,18 @@ impl Offset {
     pub fn column_of(view: &str) -> String {
         format!("offset of {view}")
     }
+    /// Refuses numbers that are given of samples and that no offset of a view of that likelihood can be; `NaN` is that nobody
+    /// knows it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadOffset`]: sizes are positive, and all are finite.
+    pub fn check(
+        (view, likelihood): (&str, &Likelihood),
+        samples: &[String],
+        numbers: &[f64],
+    ) -> Result<()> {
+        check((view, is_size(likelihood), false), samples, numbers)
+    }
 }
 
 impl From<&str> for Offset {
@@ -44,6 +58,31 @@ impl From<&str> for Offset {
             "log-total" => Self::LogTotal,
             column => Self::Column(column.to_owned()),
         }
+    }
+}
+
+/// Whether what is added to predictors of a view of that likelihood is the logarithm of a size.
+fn is_size(likelihood: &Likelihood) -> bool {
+    likelihood.is_count() && !likelihood.has_trials()
+}
+
+/// As [`Offset::check`], of sizes or of other numbers, which are total counts of the samples in the view itself or not.
+fn check(
+    (view, is_size, is_total): (&str, bool, bool),
+    samples: &[String],
+    numbers: &[f64],
+) -> Result<()> {
+    let is_bad = |x: f64| !x.is_nan() && (!x.is_finite() || (is_size && x <= 0.0));
+    match samples.iter().zip(numbers).find(|(_, x)| is_bad(**x)) {
+        None => Ok(()),
+        Some((sample, x)) => Err(ErrorKind::BadOffset {
+            view: view.to_owned(),
+            sample: sample.clone(),
+            value: x.to_string(),
+            is_size,
+            is_total,
+        }
+        .into()),
     }
 }
 
@@ -146,27 +185,12 @@ fn digits(x: f64) -> String {
 }
 
 impl ViewOffset {
-    /// What is added to the predictors of samples whose numbers these are; `NaN` stays.
-    fn added(&self, samples: &[String], numbers: &[f64]) -> Result<Vec<f64>> {
-        let each = |(sample, &x): (&String, &f64)| {
-            if x.is_nan() {
-                return Ok(f64::NAN);
-            }
-            if !x.is_finite() || (self.is_size && x <= 0.0) {
-                return Err(ErrorKind::BadOffset {
-                    view: self.view.clone(),
-                    sample: sample.clone(),
-                    value: x.to_string(),
-                    is_size: self.is_size,
-                    is_total: self.from == Offset::LogTotal,
-                });
-            }
-            Ok(if self.is_size { x.ln() } else { x })
-        };
-        let all = samples.iter().zip(numbers).map(each);
-        Ok(all.collect::<std::result::Result<_, _>>()?)
+    /// What is added to the predictors of samples whose numbers these are, where they are good ones; `NaN` stays.
+    fn added(&self, numbers: &[f64]) -> Vec<f64> {
+        let each = |x: &f64| if self.is_size { x.ln() } else { *x };
+        numbers.iter().map(each).collect()
     }
-    /// The numbers of the samples of `data`: `None` where these have none. What is to be said of
+    /// The numbers of the samples of `data`, all of them good ones: `None` where these have none. What is to be said of
     /// totals that are estimates goes to `told`.
     fn numbers(
         &self,
@@ -189,10 +213,19 @@ impl ViewOffset {
                 let shares: Vec<f64> = view.features().iter().map(share).collect();
                 let (totals, seen) = totals(view, &shares);
                 *told = estimated(&seen);
+                check((&self.view, self.is_size, true), data.samples(), &totals)?;
                 Ok(Some(totals))
             }
-            Offset::Column(name) => given(data, name),
+            Offset::Column(name) => self.checked(data, name),
         }
+    }
+    /// The numbers in a column of the metadata, all of them good ones: `None` where there is no such column.
+    fn checked(&self, data: &Dataset, name: &str) -> Result<Option<Vec<f64>>> {
+        let numbers = given(data, name)?;
+        if let Some(numbers) = &numbers {
+            check((&self.view, self.is_size, false), data.samples(), numbers)?;
+        }
+        Ok(numbers)
     }
     /// As [`ViewOffset::numbers`], of new samples: totals that are given come before those of the
     /// data, which nobody is to look at where the view is `hidden`.
@@ -203,7 +236,7 @@ impl ViewOffset {
         told: &mut Option<String>,
     ) -> Result<Option<Vec<f64>>> {
         if self.from == Offset::LogTotal {
-            let totals = given(data, &Offset::column_of(&self.view))?;
+            let totals = self.checked(data, &Offset::column_of(&self.view))?;
             if totals.is_some() || hidden {
                 return Ok(totals);
             }
@@ -234,7 +267,7 @@ impl ViewOffset {
         let mut offset = Self {
             view: view.to_owned(),
             from: from.clone(),
-            is_size: likelihood.is_count() && !likelihood.has_trials(),
+            is_size: is_size(&likelihood),
             reference: 0.0,
             shares: match (from, own) {
                 (Offset::LogTotal, Some(own)) => shares(own),
@@ -251,7 +284,7 @@ impl ViewOffset {
         if let Some(note) = told {
             journal.note(0, format!("offset/{view}"), Event::Warning { note });
         }
-        let added = offset.added(data.samples(), &numbers)?;
+        let added = offset.added(&numbers);
         let seen: Vec<f64> = added.iter().copied().filter(|x| !x.is_nan()).collect();
         offset.reference = moments(&seen).0;
         let column = offset.about(&added);
@@ -273,22 +306,35 @@ impl ViewOffset {
             return Ok(None);
         };
         notes.extend(told.map(|note| format!("view '{}': {note}", self.view)));
-        let about = self.about(&self.added(of.0.samples(), &numbers)?);
-        notes.extend(self.far_off(&about));
+        let about = self.about(&self.added(&numbers));
+        notes.extend(self.far_off(&about, of.0.samples()));
         Ok(Some(about))
     }
-    /// What is to be said of the sizes of new samples, less the reference, where these are far off those of training.
-    fn far_off(&self, about: &[f64]) -> Option<String> {
-        let distance = middle_distance(about)?;
-        (self.is_size && distance > FAR.ln()).then(|| {
-            format!(
-                "view '{}': sizes of these samples are about {:.0} times larger or smaller than those of training (geometric \
-                 mean {}): see whether they are in the same unit",
+    /// What is to be said of the sizes of new `samples`, less the reference, where these are far off those of training: all of
+    /// them, or single ones.
+    fn far_off(&self, about: &[f64], samples: &[String]) -> Option<String> {
+        let distance = middle_distance(about).filter(|_| self.is_size)?;
+        let of_training = format!(
+            "those of training (geometric mean {})",
+            digits(self.reference.exp())
+        );
+        if distance > FAR.ln() {
+            return Some(format!(
+                "view '{}': sizes of these samples are about {:.0} times larger or smaller than {of_training}: see whether \
+                 they are in the same unit",
                 self.view,
-                distance.exp(),
-                digits(self.reference.exp())
-            )
-        })
+                distance.exp()
+            ));
+        }
+        let is_far = |x: f64| x > FAR_ALONE.ln();
+        let single = single(about, samples, is_far, |x| {
+            format!("{} times", digits(x.exp().round()))
+        })?;
+        Some(format!(
+            "view '{}': the size of {single} is far larger or smaller than {of_training}: see that it is no mistake, or leave \
+             the sample out",
+            self.view
+        ))
     }
     /// What samples get of which nobody knows an offset.
     pub(super) fn unknown(&self) -> String {
