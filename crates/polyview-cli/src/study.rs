@@ -295,6 +295,14 @@ impl Study {
         ))
     }
 
+    /// As [`Study::fit_factors`], of data that are parted: each part decides what it carries, unless somebody gave a number.
+    pub fn fit_factors_of_parts(&mut self, samples: usize) {
+        self.fit_factors(samples, usize::MAX);
+        if !self.told.factors {
+            self.decided("factors".to_owned());
+        }
+    }
+
     /// Takes the likelihood of a view as told.
     pub fn take(&mut self, view: &str, likelihood: Likelihood) {
         self.model = self.model.clone().with_likelihood(view, likelihood);

@@ -72,8 +72,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         say(cli, idle);
     }
     let data = dataset(cli, &mut study)?;
-    // what the data carry is a matter of each fold
-    study.fit_factors(data.n_samples(), usize::MAX);
+    study.fit_factors_of_parts(data.n_samples());
     let targets = study.predicted(&args.target, args.hide.is_some());
     check_folds(args, &targets)?;
     if let Some(text) = study.predicted_from_targets(&targets) {
@@ -181,7 +180,7 @@ fn further(
             other.model = other.model.with_labels(&source.name, labels.clone());
         }
     }
-    other.fit_factors(data.n_samples(), usize::MAX);
+    other.fit_factors_of_parts(data.n_samples());
     let name = Path::new(text).file_stem().and_then(|s| s.to_str());
     let notes = mix(&mut other, (targets, data));
     let model = CrossValidateModel::new(name.unwrap_or(text), other.model);

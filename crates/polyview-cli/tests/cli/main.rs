@@ -15,6 +15,7 @@ mod counts;
 mod cross_validate;
 mod datasets;
 mod export;
+mod factors;
 #[cfg(unix)]
 mod first_steps;
 mod full_disk;

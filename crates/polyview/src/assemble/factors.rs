@@ -2,6 +2,8 @@
 
 use polyview_core::{Dataset, Event, Journal, View};
 
+use crate::compose::Composed;
+use crate::fit::kept_and_left_out;
 use crate::spec::{Algorithm, EngineKind, ModelSpec, ViewChoices};
 
 /// Most factors that data carry: as many as they have samples, or features and
@@ -10,23 +12,31 @@ pub fn most_factors(data: &Dataset) -> usize {
     most(data.views(), data.n_samples())
 }
 
-/// As [`most_factors`], where some views are made of the columns of kernels.
-pub(crate) fn most_with_kernels(data: &Dataset, choices: &[ViewChoices]) -> usize {
-    let columns = |(v, c): (&View, &ViewChoices)| match &c.kernel {
-        Some(kernel) => (kernel.features.or(kernel.references)).unwrap_or_else(|| v.n_samples()),
-        None => features(std::slice::from_ref(v)),
+/// As [`most_factors`] of what a fit with these choices has of the data: without the features that do not vary and are left
+/// out, of which mofapy2's algorithm (`is_faithful`) knows none, and with the columns of kernels.
+pub(crate) fn most_with_choices(
+    data: &Dataset,
+    choices: &[ViewChoices],
+    is_faithful: bool,
+) -> usize {
+    let columns = |(view, choices): (&View, &ViewChoices)| match &choices.kernel {
+        Some(kernel) => (kernel.features.or(kernel.references)).unwrap_or_else(|| view.n_samples()),
+        None => {
+            let left_out = kept_and_left_out(view, choices).filter(|_| !is_faithful);
+            features(std::slice::from_ref(view)) - left_out.map_or(0, |(_, out)| out.len())
+        }
     };
     let all: usize = data.views().iter().zip(choices).map(columns).sum();
     data.n_samples().min(all)
 }
 
 impl ModelSpec {
-    /// Most factors that data carry with these choices: as [`most_factors`], with the reference
-    /// points of kernels for the features of their views.
+    /// Most factors that data carry with these choices: as [`most_factors`], without the features that do not vary and that a
+    /// fit leaves out, and with the reference points of kernels for the features of their views.
     pub fn most_factors(&self, data: &Dataset) -> usize {
         let views = data.views().iter();
         let choices: Vec<ViewChoices> = views.map(|v| self.view(v.name())).collect();
-        most_with_kernels(data, &choices)
+        most_with_choices(data, &choices, self.algorithm == Algorithm::Faithful)
     }
 
     /// The number of factors to offer data of `samples` samples where nobody gave one: these choices' own, or one for
@@ -66,16 +76,21 @@ fn most(views: &[View], samples: usize) -> usize {
 }
 
 /// As many factors as were asked for, or the largest number that views of `samples` samples
-/// carry, with a warning in the journal where that is less.
+/// carry, with a warning in the journal where that is less, unless nobody asked for a number and the data decide it
+/// ([`ModelSpec::from_data`]).
 pub(crate) fn fit_factors(
-    factors: usize,
+    composed: &Composed,
     views: &[View],
     samples: usize,
     journal: &mut Journal,
 ) -> usize {
-    let most = most(views, samples);
+    let (factors, most) = (composed.options.factors, most(views, samples));
     if factors <= most || most == 0 {
         return factors;
+    }
+    let from_data = composed.spec().map_or(&[][..], |spec| &spec.from_data);
+    if from_data.iter().any(|place| place == "factors") {
+        return most;
     }
     let note = format!(
         "{factors} factors are more than {samples} samples of {} features carry, which is at most {most}: \

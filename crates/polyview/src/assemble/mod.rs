@@ -14,7 +14,7 @@ pub(crate) use checks::{
     priors_go, validate_all, view_goes,
 };
 pub use factors::most_factors;
-pub(crate) use factors::{fit_factors, most_with_kernels};
+pub(crate) use factors::{fit_factors, most_with_choices};
 pub(crate) use features::not_on_features;
 pub(crate) use noise::{has_prior_of_draws, vague};
 pub(crate) use rows::{factor_block, weight_block};

@@ -17,6 +17,21 @@ fn is_constant(view: &View, feature: usize) -> bool {
     count > 1.0 && values.iter().all(|v| v.0 == values[0].0)
 }
 
+/// The features of a view that a fit keeps where some are left out ([`leave_out_constants`]), and those; `None` where none is.
+pub(crate) fn kept_and_left_out(
+    view: &View,
+    choices: &ViewChoices,
+) -> Option<(Vec<usize>, Vec<usize>)> {
+    // the columns of a kernel are those of its map
+    if !choices.likelihood.is_real() || choices.shape.is_some() || choices.kernel.is_some() {
+        return None;
+    }
+    let features = 0..view.n_features();
+    let (out, keep): (Vec<usize>, Vec<usize>) = features.partition(|&d| is_constant(view, d));
+    let varies = |d: &usize| view.mask().count_feature(*d, view.n_samples()) > 1;
+    (!out.is_empty() && keep.iter().any(varies)).then_some((keep, out))
+}
+
 /// The data without the features of real numbers that do not vary, and the names of
 /// these. Such a feature has no
 /// noise at all: its weights are known to be zero beyond any doubt, and each of
@@ -34,17 +49,9 @@ pub(super) fn leave_out_constants(
         let Some(view) = data.view(&name) else {
             continue;
         };
-        // the columns of a kernel are those of its map
-        let kept = choices.shape.is_some() || choices.kernel.is_some();
-        if !choices.likelihood.is_real() || kept {
+        let Some((keep, out)) = kept_and_left_out(view, choices) else {
             continue;
-        }
-        let features = 0..view.n_features();
-        let (out, keep): (Vec<usize>, Vec<usize>) = features.partition(|&d| is_constant(view, d));
-        let varies = |d: &usize| view.mask().count_feature(*d, view.n_samples()) > 1;
-        if out.is_empty() || !keep.iter().any(varies) {
-            continue;
-        }
+        };
         let note = format!(
             "{} feature(s) do not vary, first '{}': they say nothing of the samples, and are left out \
              of the model and of all that it predicts",

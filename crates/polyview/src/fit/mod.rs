@@ -45,6 +45,7 @@ use polyview_linalg::Mat;
 
 pub use beside::Coefficients;
 pub use component::{Component, ComponentView};
+pub(crate) use constants::kept_and_left_out;
 pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use intercepts::InterceptEstimates;

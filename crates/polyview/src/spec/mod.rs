@@ -118,7 +118,7 @@ pub struct ModelSpec {
     pub stochastic: StochasticOptions,
     /// Choices that nobody made and that the data decided, by their places:
     /// `views/diet/likelihood` was guessed, `views/diet/options/ordinal/levels` is the number of
-    /// levels that were found. A remark, without any effect.
+    /// levels that were found. A remark: nothing goes by it but what is said of the choices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub from_data: Vec<String>,
     /// Views with choices of their own; views without are not listed.

@@ -86,8 +86,7 @@ impl Fitting {
         stochastic::check_names(&samples, source.samples(), &views)?;
         let choices = composed.views(&views, samples.len(), None)?;
         let mut journal = Journal::default();
-        let factors = composed.options.factors;
-        let factors = fit_factors(factors, &views, samples.len(), &mut journal);
+        let factors = fit_factors(&composed, &views, samples.len(), &mut journal);
         let composed = composed.written_out(&views, factors);
         for (v, choices) in views.iter().zip(&choices) {
             if let Some(kernel) = &choices.kernel {

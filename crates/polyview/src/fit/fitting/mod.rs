@@ -203,8 +203,7 @@ impl Fitting {
         } else {
             leave_out_constants(data, &choices, &mut journal)
         };
-        let factors = composed.options.factors;
-        let factors = fit_factors(factors, data.views(), data.n_samples(), &mut journal);
+        let factors = fit_factors(&composed, data.views(), data.n_samples(), &mut journal);
         let mut composed = composed.written_out(data.views(), factors);
         let adjustment = match composed.spec() {
             Some(spec) => Adjustment::learn(spec, &data, &mut journal)?,

@@ -19,7 +19,7 @@ pub use progress::{ChooseKProgress, ChooseKStage};
 pub(in crate::verbs) use recommend::{Judge, Measure, Singles, best, mean_and_error, recommend};
 
 use super::hold_out::hold_out_in;
-use crate::assemble::most_with_kernels;
+use crate::assemble::most_with_choices;
 use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fitting;
@@ -211,7 +211,7 @@ fn choose(
         candidates = default_candidates(&data);
     }
     let choices = composed.views(data.views(), data.n_samples(), data.groups())?;
-    let most = most_with_kernels(&data, &choices);
+    let most = most_with_choices(&data, &choices, composed.is_faithful());
     let mut notes = Vec::from_iter(fit_candidates(&mut candidates, most));
     let kernels: Vec<String> = (data.views().iter().zip(&choices))
         .filter(|(_, c)| c.kernel.is_some())

@@ -37,6 +37,12 @@ fn more_factors_than_the_data_carry_become_as_many_as_they_do() {
             let found = warnings(fitting.unwrap().journal(), "40 factors are more than");
             assert_eq!(found.len(), 1);
         }
+        // a number that nobody asked for is nobody's mistake
+        let mut offered = spec.clone();
+        offered.from_data = vec!["factors".to_owned()];
+        let fit = crate::fit(data.clone(), offered).unwrap();
+        assert_eq!(fit.run_options().factors, 9);
+        assert!(warnings(&fit.record().journal, "factors are more than").is_empty());
         spec.factors = 9;
         let fit = crate::fit(data.clone(), spec).unwrap();
         assert!(warnings(&fit.record().journal, "factors are more than").is_empty());
