@@ -35,7 +35,7 @@ pub fn copies(views: &[View], ids: &[String], study: &Study) -> Option<String> {
             pairs.extend(others.map(|n| (group[0], n)));
         }
     }
-    let listed = listed(pairs, ids)?;
+    let listed = listed(pairs, |n| format!("'{}'", ids[*n]))?;
     Some(format!(
         "samples that are exact copies of each other in every view: {listed}; where they are one sample under two \
          IDs, keep one: copies count as further evidence, and hidden cells of one are known from the other"
@@ -69,7 +69,7 @@ pub fn copied_features(view: &View) -> Option<String> {
             }
         }
     }
-    let listed = listed(pairs, view.features())?;
+    let listed = listed(pairs, |d| format!("'{}'", view.features()[*d]))?;
     Some(format!(
         "view '{}': features that are exact copies of each other: {listed}; keep one of each: copies count as further \
          evidence, and make a factor of their own",
@@ -78,10 +78,13 @@ pub fn copied_features(view: &View) -> Option<String> {
 }
 
 /// The first pairs by name.
-pub(super) fn listed(mut pairs: Vec<(usize, usize)>, names: &[String]) -> Option<String> {
+pub(super) fn listed<T: Ord>(
+    mut pairs: Vec<(T, T)>,
+    name: impl Fn(&T) -> String,
+) -> Option<String> {
     pairs.sort_unstable();
     let named: Vec<String> = (pairs.iter().take(MOST))
-        .map(|(a, b)| format!("'{}' and '{}'", names[*a], names[*b]))
+        .map(|(a, b)| format!("{} and {}", name(a), name(b)))
         .collect();
     let more = match pairs.len().saturating_sub(MOST) {
         0 if named.is_empty() => return None,

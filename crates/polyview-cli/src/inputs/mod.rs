@@ -1,6 +1,7 @@
 //! Reading data sets. Modules here know the choices of a study, and no study knows them.
 
 mod about;
+mod across;
 mod adjust;
 mod archive;
 mod codes;
@@ -40,6 +41,7 @@ use crate::labels::{self, labels_option};
 use crate::remarks::{note, say, warning};
 use crate::study::{Study, named_file, offset_option, view_option};
 use about::Column;
+use across::copied_across;
 use adjust::{Adjusted, complete};
 use codes::{codes, missing_words};
 use copies::{copied_features, copies};
@@ -153,7 +155,8 @@ pub fn suspicious(views: &[View], samples: &[String], study: &Study) -> Vec<Stri
     // of ranks units are nothing
     let is_real = |v: &&View| study.model.view(v.name()).likelihood.is_real();
     let in_units = views.iter().filter(is_real).filter_map(scaled_features);
-    let copies = of_samples.chain(of_features).chain(in_units);
+    let across = copied_across(views, study);
+    let copies = of_samples.chain(of_features).chain(in_units).chain(across);
     let codes = codes(views, samples, study)
         .into_iter()
         .chain(far_pairs(views, samples, study))

@@ -9,9 +9,12 @@ const APART: f64 = 5e-5;
 /// Most features that one is held against.
 const MOST: usize = 64;
 
+/// A feature: the number of its view, and its own.
+type Feature = (usize, usize);
+
 /// A feature, and what those that equal it but for scale and shift have alike.
 struct Sketch {
-    feature: usize,
+    feature: Feature,
     /// Of the places of its missing cells.
     holes: u64,
     /// Sizes of two weighted sums of the standardised cells.
@@ -20,13 +23,46 @@ struct Sketch {
 
 /// What is to be said of features of a view that are another but for scale and shift, with the same cells missing; nothing of
 /// exact copies, constants and those of few values.
+pub fn scaled_features(view: &View) -> Option<String> {
+    let mut pairs = Vec::new();
+    for of in alike(&[view]) {
+        let first = of[0].1;
+        let same = |d: usize| {
+            let mut samples = 0..view.n_samples();
+            samples.all(|n| view.value(n, first) == view.value(n, d))
+        };
+        let scaled = of[1..].iter().map(|(_, d)| *d);
+        pairs.extend(
+            scaled
+                .filter(|d| is_telling(view, first) && is_telling(view, *d) && !same(*d))
+                .map(|d| (first, d)),
+        );
+    }
+    let listed = listed(pairs, |d| format!("'{}'", view.features()[*d]))?;
+    Some(format!(
+        "view '{}': features that are each other in other units (all their cells are alike but for scale and shift): \
+         {listed}; keep one of each: copies count as further evidence, and make a factor of their own",
+        view.name()
+    ))
+}
+
+/// Whether a feature has so many different values that another one with the same is no chance.
+pub(super) fn is_telling(view: &View, d: usize) -> bool {
+    let cells = (0..view.n_samples()).filter_map(|n| view.value(n, d));
+    are_telling(cells.map(|x| (x + 0.0).to_bits()))
+}
+
+/// Features of views of the same samples that are one but for scale and shift, with the same cells missing, in their order; those
+/// that are like no other are left out.
 ///
 /// Standardised features, up to their sign, are sorted by a weighted sum, and held cell by cell against the nearest ones alone.
-pub fn scaled_features(view: &View) -> Option<String> {
-    let weights = weights(view.n_samples());
-    let mut column = vec![0.0; view.n_samples()];
-    let mut sketches: Vec<Sketch> = (0..view.n_features())
-        .filter_map(|d| sketch(view, d, &weights, &mut column))
+pub(super) fn alike(views: &[&View]) -> Vec<Vec<Feature>> {
+    let samples = views.first().map_or(0, |v| v.n_samples());
+    let weights = weights(samples);
+    let mut column = vec![0.0; samples];
+    let mut sketches: Vec<Sketch> = (views.iter().enumerate())
+        .flat_map(|(m, view)| (0..view.n_features()).map(move |d| (m, d)))
+        .filter_map(|feature| sketch(views, feature, &weights, &mut column))
         .collect();
     sketches.sort_by(|a, b| {
         let sums = a.sums[0].total_cmp(&b.sums[0]);
@@ -36,9 +72,9 @@ pub fn scaled_features(view: &View) -> Option<String> {
             .then(a.feature.cmp(&b.feature))
     });
     // by the rounding of all cells together
-    let slack = APART * (view.n_samples() as f64).sqrt();
+    let slack = APART * (samples as f64).sqrt();
     // of those that are one the first that was met
-    let mut firsts: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut firsts: Vec<(usize, Vec<Feature>)> = Vec::new();
     for (i, own) in sketches.iter().enumerate() {
         let is_near = |at: usize| {
             let other = &sketches[at];
@@ -50,38 +86,19 @@ pub fn scaled_features(view: &View) -> Option<String> {
             .find(|(at, _)| {
                 let other = &sketches[*at];
                 (own.sums[1] - other.sums[1]).abs() <= slack
-                    && are_one(view, own.feature, other.feature)
+                    && are_one(views, own.feature, other.feature)
             });
         match near {
             Some((_, of)) => of.push(own.feature),
             None => firsts.push((i, vec![own.feature])),
         }
     }
-    let mut pairs = Vec::new();
-    for (_, mut of) in firsts.into_iter().filter(|(_, of)| of.len() > 1) {
+    let several = firsts.into_iter().map(|(_, of)| of);
+    let mut several: Vec<Vec<Feature>> = several.filter(|of| of.len() > 1).collect();
+    for of in &mut several {
         of.sort_unstable();
-        let first = of[0];
-        let telling = |d: usize| {
-            let cells = (0..view.n_samples()).filter_map(|n| view.value(n, d));
-            are_telling(cells.map(|x| (x + 0.0).to_bits()))
-        };
-        let same = |d: usize| {
-            let mut samples = 0..view.n_samples();
-            samples.all(|n| view.value(n, first) == view.value(n, d))
-        };
-        let scaled = of[1..].iter().copied();
-        pairs.extend(
-            scaled
-                .filter(|d| telling(first) && telling(*d) && !same(*d))
-                .map(|d| (first, d)),
-        );
     }
-    let listed = listed(pairs, view.features())?;
-    Some(format!(
-        "view '{}': features that are each other in other units (all their cells are alike but for scale and shift): \
-         {listed}; keep one of each: copies count as further evidence, and make a factor of their own",
-        view.name()
-    ))
+    several
 }
 
 /// Numbers between -1 and 1 for each sample that no data know of.
@@ -112,7 +129,13 @@ fn standardise(view: &View, d: usize, column: &mut [f64]) -> Option<()> {
     Some(())
 }
 
-fn sketch(view: &View, d: usize, weights: &[Vec<f64>; 2], column: &mut [f64]) -> Option<Sketch> {
+fn sketch(
+    views: &[&View],
+    feature: Feature,
+    weights: &[Vec<f64>; 2],
+    column: &mut [f64],
+) -> Option<Sketch> {
+    let (view, d) = (views[feature.0], feature.1);
     standardise(view, d, column)?;
     let holes = (0..column.len()).filter(|n| !view.is_observed(*n, d));
     let holes = holes.fold(0_u64, |hash, n| {
@@ -124,15 +147,16 @@ fn sketch(view: &View, d: usize, weights: &[Vec<f64>; 2], column: &mut [f64]) ->
         (sum / root).abs()
     };
     Some(Sketch {
-        feature: d,
+        feature,
         holes,
         sums: [sum(&weights[0]), sum(&weights[1])],
     })
 }
 
 /// Whether two features, with the same cells missing, are one in every cell once they are standardised, up to sign.
-fn are_one(view: &View, a: usize, b: usize) -> bool {
-    let of = |d: usize| {
+fn are_one(views: &[&View], a: Feature, b: Feature) -> bool {
+    let of = |(m, d): Feature| {
+        let view = views[m];
         let mut column = vec![0.0; view.n_samples()];
         standardise(view, d, &mut column).map(|()| column)
     };

@@ -1,6 +1,7 @@
 //! Tests of the command: every verb, every kind of bad input, what it says,
 //! Ctrl-C and full disks.
 
+mod across;
 mod adjust;
 mod adjusted_samples;
 mod advice;
