@@ -72,7 +72,12 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         } else {
             Settle::Mixture
         };
-        if let Some(note) = study.mix_targets((&targets, &data), how) {
+        let wide = study.taken_for_features(&data, how);
+        for note in study
+            .mix_targets((&targets, &data), how)
+            .into_iter()
+            .chain(wide)
+        {
             say(cli, note);
         }
         say(cli, overlap(&data));

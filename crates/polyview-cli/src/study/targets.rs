@@ -79,16 +79,12 @@ impl Study {
         (targets, data): (&[String], &Dataset),
         how: Settle,
     ) -> Option<String> {
-        let preset = PRESETS.contains(&self.model.model.as_str());
         let (engine, start) = (self.model.engine, self.model.gibbs.start);
         let polished = engine == EngineKind::Gibbs && start == ChainStart::Optimum;
-        if !preset || engine != EngineKind::Vb && !polished {
+        if !self.mixes() || engine != EngineKind::Vb && !polished {
             return None;
         }
-        let is_open = |name: &str| {
-            let choices = self.model.view(name);
-            choices.settle.is_none() && choices.kernel.is_none() && !choices.local
-        };
+        let is_open = |name: &str| self.is_open(name);
         // what a fit that is told no targets predicts so
         let by_itself = |name: &str| {
             let domain = self.model.view(name).likelihood.domain();
@@ -190,6 +186,50 @@ impl Study {
              shares that are found in folds at the end of the fit (--no-settle leaves that out{asked}){sources}",
             names.join(", ")
         ))
+    }
+
+    /// Whether the labels of the model are predicted by a mixture of ways where nothing is said of how.
+    fn mixes(&self) -> bool {
+        PRESETS.contains(&self.model.model.as_str())
+    }
+
+    /// Whether nothing is said of how a view is predicted, nor by its other choices.
+    fn is_open(&self, name: &str) -> bool {
+        let choices = self.model.view(name);
+        choices.settle.is_none() && choices.kernel.is_none() && !choices.local
+    }
+
+    /// What is to be said of views of zeros and ones with so many columns that they are taken for tables of features and left to
+    /// the joint fit, where `how` they would be predicted as labels.
+    pub fn taken_for_features(&self, data: &Dataset, how: Settle) -> Option<String> {
+        let knows_groups =
+            data.groups().is_some_and(|g| g.names.len() > 1) && self.model.knows_groups();
+        let alone = data.views().len() == 1 || self.model.adjusts() || knows_groups;
+        if !self.mixes() || alone || self.model.engine != EngineKind::Vb || !self.targets.is_empty()
+        {
+            return None;
+        }
+        let is_wide = |view: &&polyview::View| {
+            let likelihood = self.model.view(view.name()).likelihood;
+            view.n_features() > LABELS
+                && likelihood.is_label()
+                && !likelihood.has_classes()
+                && likelihood.has_plain_regression()
+                && self.is_open(view.name())
+        };
+        let wide = data.views().iter().filter(is_wide);
+        let names: Vec<&str> = wide.map(polyview::View::name).collect();
+        let options: Vec<String> = (names.iter())
+            .map(|name| format!("--settle {name}={how}"))
+            .collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{}: predicted from other views by the joint fit alone, as more than {LABELS} columns of zeros and ones are taken \
+                 for a table of features; {} mixes in a regression on the features of the other views",
+                names.join(", "),
+                options.join(" ")
+            )
+        })
     }
 
     /// Views that something is settled of, in the order of the data: none is a source of another.
