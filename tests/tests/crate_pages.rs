@@ -45,10 +45,11 @@ fn without_links(line: &str) -> String {
             .strip_prefix('(')
             .and_then(|t| t.find(')').map(|end| (&t[..end], &t[end + 1..])));
         rest = match target {
-            // an item whose path ends in `()`
+            // an item whose path ends in `()` has the parenthesis after its own
             Some((target, past)) if !target.contains(['/', '.']) => {
                 out.push_str(words);
-                past.strip_prefix(')').unwrap_or(past)
+                let own = past.strip_prefix(')').filter(|_| target.ends_with('('));
+                own.unwrap_or(past)
             }
             None if words.starts_with('`') => {
                 out.push_str(words);
@@ -119,7 +120,7 @@ fn links_become_words() {
         of("a [`Fit`] and [`fit`](fit()), done"),
         "a `Fit` and `fit`, done"
     );
-    assert_eq!(of("[`dual`](fn@dual)"), "`dual`");
+    assert_eq!(of("([`dual`](fn@dual)), and"), "(`dual`), and");
     assert_eq!(
         of("[here](https://example.org) x[1] [a"),
         "[here](https://example.org) x[1] [a"

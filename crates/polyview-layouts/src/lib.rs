@@ -6,8 +6,8 @@
 //! use polyview_io::{ReadOptions, read_rows};
 //! use polyview_layouts::{Content, Part, Plan, lay_out};
 //!
-//! # let dir = tempfile::tempdir()?;
-//! # let path = dir.path().join("visits.csv");
+//! let dir = tempfile::tempdir()?;
+//! let path = dir.path().join("visits.csv");
 //! std::fs::write(&path, "RID,month,mri,csf,dx\n7,0,1.0,<80,NC\n7,6,1.2,,NC\n7,12,1.5,75,MCI\n8,0,0.7,,AD\n8,6,0.9,90,AD\n")?;
 //! let table = read_rows(&path, &ReadOptions::default())?;
 //! let part = |name: &str, content| Part { name: name.into(), patterns: vec![name.into()], content };
