@@ -21,8 +21,9 @@ pub struct ImportArgs {
     /// [default: all].
     #[arg(long, value_name = "GROUP", help_heading = "Data")]
     pub group: Option<String>,
-    /// What MOFA2 divided a view by (scale_views), which its file does not
-    /// say (a file that polyview wrote does, and another scale is refused);
+    /// What MOFA2 divided a view by (scale_views), the standard deviation of
+    /// its original values about the mean of their feature (of several groups:
+    /// in their group), which its file does not say (a file that polyview wrote does, and another scale is refused);
     /// may be given several times [default: 1].
     #[arg(long, value_name = "VIEW=NUMBER", help_heading = "Data")]
     pub scale: Vec<String>,

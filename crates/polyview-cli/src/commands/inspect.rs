@@ -131,7 +131,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     if let Some(counted) = fit.counted() {
         prose(format!("counts    {counted}"))?;
     }
-    for beside in fit.predicted_beside() {
+    for (_, beside) in fit.predicted_beside() {
         prose(format!("predicts  {beside}"))?;
     }
     if let Some(polished) = fit.polished() {

@@ -25,8 +25,8 @@ pub struct ImportOptions {
     /// noise, as a model without groups. Without a choice all groups are read,
     /// and new samples have the intercepts and the noise of theirs.
     pub group: Option<String>,
-    /// What MOFA2 divided the values of a view by (its option `scale_views`),
-    /// which its file does not say; 1 for a view that is not named. Files that [`write_mofa2`](crate::write_mofa2)
+    /// What MOFA2 divided the values of a view by (its option `scale_views`): the standard deviation of all of them about the
+    /// mean of their feature, in each group. Its file does not say it; 1 for a view that is not named. Files that [`write_mofa2`](crate::write_mofa2)
     /// made say it themselves, and another one is refused.
     pub scales: Vec<(String, f64)>,
 }
@@ -227,7 +227,7 @@ fn view(
         .collect();
     let data = data(file, names, m, &shifts)?;
     if gaussian {
-        note_scale(file, name, data.as_ref(), options, notes)?;
+        note_scale(file, names, (name, data.as_ref(), &shifts), options, notes)?;
     }
     let (intercepts, noise) = if gaussian {
         let fitted = Fitted {
@@ -341,8 +341,8 @@ fn range(of: &[f64]) -> String {
 /// Says that a view was scaled where it looks so and nobody said by what.
 fn note_scale(
     file: &Reader,
-    view: &str,
-    data: Option<&View>,
+    names: &Names,
+    (view, data, shifts): (&str, Option<&View>, &[Vec<f64>]),
     options: &ImportOptions,
     notes: &mut Vec<String>,
 ) -> Result<()> {
@@ -351,17 +351,25 @@ fn note_scale(
     let Some(data) = data.filter(|_| !known) else {
         return Ok(());
     };
-    // one spread over all cells, as scale_views makes it
-    let n = data.n_observed().max(1) as f64;
-    let cells = || (0..data.n_features()).flat_map(|d| data.values().col(d).iter());
-    let sum: f64 = cells().sum();
-    let squares: f64 = cells().map(|x| x * x).sum();
-    let spread = (squares / n - (sum / n).powi(2)).max(0.0).sqrt();
+    // scale_views divides all cells by one spread about the means of features in groups, which are in the file as they were
+    let groups = names.samples.iter().enumerate();
+    let of_sample: Vec<usize> = groups.flat_map(|(g, own)| vec![g; own.len()]).collect();
+    let shift = |n: usize, d: usize| shifts.get(of_sample[n]).map_or(0.0, |own| own[d]);
+    let (mut squares, mut count) = (0.0, 0.0);
+    for d in 0..data.n_features() {
+        for n in 0..data.n_samples() {
+            if let Some(x) = data.value(n, d) {
+                squares += (x - shift(n, d)).powi(2);
+                count += 1.0;
+            }
+        }
+    }
+    let spread = (squares / f64::max(count, 1.0)).sqrt();
     if (spread - 1.0).abs() < 1e-3 {
         notes.push(format!(
-            "view '{view}': its data have a standard deviation of 1, so MOFA2 scaled it \
-             (scale_views), and the file does not say by what; new data must be scaled likewise, or \
-             import with --scale {view}=NUMBER, the standard deviation of the original data"
+            "view '{view}': its data have a standard deviation of 1, so that MOFA2 scaled it (scale_views), and the file does not \
+             say by what; for new data in the unit of the original ones import with --scale {view}=NUMBER, the standard deviation \
+             of all original values of the view about the mean of their feature (of several groups: in their group)"
         ));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! What a file says of the fit that it is a copy of, beyond the layout: how that ended, and what the copy lacks.
 
 use hdf5_pure::GroupBuilder;
-use polyview::{EngineKind, Fit};
+use polyview::{EngineKind, Fit, ViewInfo};
 use polyview_infer::Outcome;
 
 use super::OWN;
@@ -27,8 +27,8 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Of a fit that is about to be copied.
-    pub(super) fn of(fit: &Fit) -> Self {
+    /// Of a fit of which these views are about to be copied.
+    pub(super) fn of(fit: &Fit, views: &[&ViewInfo]) -> Self {
         let mut told = Vec::new();
         let (sampled, updates) = (fit.is_sampled(), fit.updates());
         if sampled {
@@ -56,13 +56,14 @@ impl Source {
                 "views that count more or less than once: {counted}"
             ));
         }
-        for beside in fit.predicted_beside() {
+        let copied = |name: &str| views.iter().any(|view| view.name == name);
+        for (_, beside) in (fit.predicted_beside().into_iter()).filter(|(name, _)| copied(name)) {
             told.push(format!(
                 "{beside} in the fit that this is a copy of; the file has no place for that, and by the copy the joint fit \
                  alone predicts"
             ));
         }
-        for view in fit.views().iter().filter(|view| view.kernel.is_some()) {
+        for view in views.iter().filter(|view| view.kernel.is_some()) {
             told.push(format!(
                 "view '{}' is of similarities by a kernel in the fit that this is a copy of; the file has no place for the kernel, so \
                  that new samples need similarities to its reference points in place of their features",

@@ -130,7 +130,7 @@ pub fn write_mofa2(
     write_expectations(&mut file, fit, &views, &members)?;
     write_options(&mut file, fit, &views, &likelihoods)
         .map_err(|e| cannot(path, &e.to_string()))?;
-    let source = Source::of(fit);
+    let source = Source::of(fit, &views);
     write_course(&mut file, fit, source.has_bound);
     write_explained(&mut file, &chosen, &members);
     write_metadata(&mut file, fit, &members, &mut notes);

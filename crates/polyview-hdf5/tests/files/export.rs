@@ -575,4 +575,50 @@ fn copies_say_what_they_are_copies_of() {
         said.contains("view 'alpha' is predicted by a mixture"),
         "{said}"
     );
+    // of a view that stays behind nothing is said
+    let without = ExportOptions {
+        without: vec!["alpha".into()],
+        ..ExportOptions::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let notes = write_mofa2(&mixed, folder.path().join("model.hdf5"), &without).unwrap();
+    assert!(!notes.join("; ").contains("'alpha'"), "{notes:?}");
+}
+
+/// A group may have fewer samples than the model has factors: these are estimates of all samples.
+#[test]
+fn a_group_of_fewer_samples_than_factors_is_a_model() {
+    let data = real_data();
+    let group = |n: usize| if n < 2 { "few" } else { "many" };
+    let mut builder = Dataset::builder().groups(
+        (0..30)
+            .map(|n| (format!("s{n}"), group(n).to_owned()))
+            .collect(),
+    );
+    for v in data.views() {
+        builder = builder.view(Table {
+            name: v.name().into(),
+            samples: data.samples().to_vec(),
+            features: v.features().to_vec(),
+            values: v.to_values_with_nan(),
+            levels: Vec::new(),
+        });
+    }
+    let mut spec = models::mofa(3);
+    spec.groups = GroupChoices::default();
+    spec.vb.max_sweeps = 20;
+    spec.vb.prune = polyview_infer::PruneRule::never();
+    let fit = polyview::fit(builder.build().unwrap(), spec).unwrap();
+    let (_folder, path) = exported(&fit, &ExportOptions::default());
+    let options = ImportOptions {
+        group: Some("few".into()),
+        ..ImportOptions::default()
+    };
+    let few = read_mofa2(&path, &options).unwrap();
+    assert_eq!((few.samples().len(), few.k()), (2, 3));
+    // such a model is kept and read as any other, and knows new samples
+    let again = Fit::from_bytes(&few.to_bytes().unwrap()).unwrap();
+    let found = again.project(&data, &ProjectOptions::default()).unwrap();
+    assert_eq!(found.mean.shape(), (30, 3));
+    assert!(found.mean[(0, 0)].is_finite());
 }

@@ -247,6 +247,11 @@ fn scaled_views_are_noticed() {
     let fit = read("scaled", &ImportOptions::default());
     let notes = fit.record().assumptions().join("\n");
     assert!(notes.contains("--scale rna=NUMBER"), "{notes}");
+    // mofapy2 centres features in groups first, and keeps their means as they were: no new data fit without the scale
+    assert!(
+        notes.contains("about the mean of their feature") && !notes.contains("scaled likewise"),
+        "{notes}"
+    );
     let options = ImportOptions {
         scales: VIEWS.iter().map(|v| ((*v).to_owned(), 2.5)).collect(),
         ..ImportOptions::default()

@@ -69,9 +69,6 @@ impl ErrorKind {
                 "a size is a positive number, whose logarithm is added to the predictor".to_owned()
             }
             Self::BadOffset { .. } => "an offset is a finite number".to_owned(),
-            Self::TooManyFactors { most, .. } => {
-                format!("ask for at most {most}; superfluous factors are removed while fitting")
-            }
             Self::TooManyComponents { samples, .. } => {
                 format!("ask for at most {samples}; superfluous components stay empty")
             }
@@ -133,8 +130,8 @@ impl ErrorKind {
             }
             Self::NoKnownFeature {
                 transposed: true, ..
-            } => "its sample IDs are the features of the model: if samples stand in columns, say so \
-                  (--transposed)"
+            } => "its sample IDs are the features of the model: say --transposed where samples stand in columns, and leave it \
+                  out where they stand in rows"
                 .to_owned(),
             Self::NoKnownFeature { .. } => {
                 "check that the header row holds the feature names used when fitting".to_owned()

@@ -153,20 +153,6 @@ pub enum ErrorKind {
     /// No factor was asked for.
     #[error("the number of factors is 0")]
     NoFactors,
-    /// More factors than the data can carry.
-    #[error(
-        "{factors} factors were asked for, but {samples} samples of {features} features carry at most {most}"
-    )]
-    TooManyFactors {
-        /// Asked for.
-        factors: usize,
-        /// Samples.
-        samples: usize,
-        /// Features of all views.
-        features: usize,
-        /// Most that can be fitted.
-        most: usize,
-    },
     /// A choice out of its range.
     #[error("{option} = {value} is not allowed")]
     Option {

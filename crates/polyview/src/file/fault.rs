@@ -59,6 +59,8 @@ pub(super) enum Fault {
         expected: usize,
         found: usize,
     },
+    #[error("it has {factors} factors, more than its {features} features carry")]
+    Factors { factors: usize, features: usize },
     #[error("it has no {0}")]
     Empty(&'static str),
     #[error("two {what} are called '{name}'")]

@@ -169,9 +169,9 @@ impl Fit {
             )
         })
     }
-    /// Of each view that is predicted by more than the joint fit, or by something else, by what, in words.
-    pub fn predicted_beside(&self) -> Vec<String> {
-        let own = |(at, view): (usize, &ViewInfo)| {
+    /// Of each view that is predicted by more than the joint fit, or by something else, its name and by what, in words.
+    pub fn predicted_beside(&self) -> Vec<(&str, String)> {
+        let told = |(at, view): (usize, &ViewInfo)| {
             let name = &view.name;
             match self.shares_of(at) {
                 Ok(Some([_, 0.0])) => None,
@@ -190,7 +190,10 @@ impl Fit {
                 _ => None,
             }
         };
-        self.views.iter().enumerate().filter_map(own).collect()
+        let views = self.views.iter().enumerate();
+        views
+            .filter_map(|(at, view)| Some((view.name.as_str(), told((at, view))?)))
+            .collect()
     }
     /// What is wrong with the draws of a fit ([`Mixing::trouble`](crate::Mixing::trouble)) and the mend; none
     /// where they are sound, and of fits that are not made of draws.

@@ -13,7 +13,8 @@ use crate::spec::{EngineKind, ModelSpec};
 
 impl ModelHeader {
     /// Whether names, counts and choices fit together. After this the number
-    /// of factors is at most that of the samples and of the features.
+    /// of factors is at most that of the features. Samples may be fewer: the estimates of another
+    /// program can be of more than those that the model is of.
     pub(in crate::file) fn check(&self, composed: &Composed) -> Result<(), Fault> {
         let options = &composed.options;
         match composed.spec() {
@@ -30,15 +31,11 @@ impl ModelHeader {
             self.check_spec(spec)?;
         }
         let features: usize = self.views.iter().map(ViewHeader::columns).sum();
-        let most = samples.min(features);
-        if options.factors > most {
-            return Err(Error::from(ErrorKind::TooManyFactors {
+        if options.factors > features {
+            return Err(Fault::Factors {
                 factors: options.factors,
-                samples,
                 features,
-                most,
-            })
-            .into());
+            });
         }
         if self.factors == 0 || self.factors > options.factors {
             return Err(Fault::Count {
