@@ -25,7 +25,7 @@
 //! | what | here | source |
 //! |---|---|---|
 //! | principal components | [`pca`] | spec/thesis 3.1 |
-//! | canonical correlation | [`cca`] | spec/thesis 3.2 |
+//! | canonical correlation | [`cca`]; [`rank`] tells how much of it is certain | spec/thesis 3.2 |
 //! | one framework for supervised projections | [`opls`], [`Metric`] | spec/thesis 3.3 |
 //! | its ridge-dual form | [`dual`](fn@dual), [`Dual`] | spec/thesis 3.4 |
 //! | class-wise bagging and its test | [`Bagging`] | spec/thesis 4.1, 4.2 |
@@ -59,6 +59,7 @@ pub use error::MvaError;
 pub use guided::{Balance, Guided, GuidedOptions, Representer, guided};
 pub use primal::{Cca, Metric, Pca, Supervised, cca, opls, pca};
 pub use rb_cca::{RbCca, RbCcaOptions, Selection};
+pub use spectrum::rank;
 pub use tune::{
     COST, Form, Tuned, TuningOptions, balanced_accuracy, classifier, counts, penalties,
     tuned_supervised,

@@ -3,7 +3,7 @@
 use polyview_linalg::{Mat, Threads};
 use polyview_mva::{
     Bagging, BaggingOptions, Balance, GuidedOptions, Metric, MvaError, RbCca, RbCcaOptions,
-    Representer, cca, class_indicators, dual, guided, opls, pca,
+    Representer, cca, class_indicators, dual, guided, opls, pca, rank,
 };
 
 fn table(rows: usize, columns: usize) -> Mat<f64> {
@@ -112,6 +112,12 @@ fn constant_features_and_more_components_than_data_are_no_matter() {
             .iter()
             .all(|c| c.is_finite() && *c <= 1.0 + 1e-9)
     );
+    // columns that do not vary are no directions, and samples about their mean have one fewer
+    assert_eq!(
+        [rank(x.as_ref()).unwrap(), rank(y.as_ref()).unwrap()],
+        [2, 1]
+    );
+    assert_eq!(rank(table(4, 9).as_ref()).unwrap(), 3);
     let one = pca(table(1, 3).as_ref(), 2).unwrap();
     assert_eq!(one.shares, [0.0]);
     let fit = opls(x.as_ref(), y.as_ref(), 50, Metric::Correlation, 0.0).unwrap();

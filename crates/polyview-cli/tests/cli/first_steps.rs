@@ -26,6 +26,23 @@ fn table(columns: usize, samples: usize, last: impl Fn(usize) -> Option<f64>) ->
     text + "\n"
 }
 
+/// Numbers of 24 samples that follow nothing.
+fn noise(columns: usize, seed: u64) -> String {
+    let mut state = seed;
+    let mut number = || {
+        state =
+            (state.wrapping_mul(6_364_136_223_846_793_005)).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24)
+    };
+    let mut text = "id".to_owned();
+    (0..columns).for_each(|d| _ = write!(text, ",g{d}"));
+    for n in 0..24 {
+        let _ = write!(text, "\ns{n}");
+        (0..columns).for_each(|_| _ = write!(text, ",{}", number()));
+    }
+    text + "\n"
+}
+
 fn labels(at: &Path, name: &str, values: &[&str]) {
     let mut text = "id,y\n".to_owned();
     for n in 0..24 {
@@ -231,11 +248,24 @@ fn what_says_nothing_is_told() {
     let bagged = "mva --method rb-cca --view x=x.csv --labels y.csv --ridge 1 --bags";
     assert!(said(at, &format!("{bagged} 1")).contains(few));
     assert!(!said(at, &format!("{bagged} 20")).contains("by chance"));
-    put(at, "wide.csv", table(30, 24, |_| None));
-    let perfect = "view 'x' has 30 features and 24 samples: without a penalty any classes correlate perfectly";
+    put(at, "wide.csv", noise(30, 1));
+    let perfect = "view 'x' and the classes of 'y' vary in 23 and 2 directions, and 24 samples in 23 at most: without a penalty the \
+                   first 2 correlations are 1 whatever the data are";
     let cca = "mva --method cca --form primal --labels y.csv";
     let of = |words: &str| said(at, &format!("{cca} {words}"));
-    assert!(of("--view x=wide.csv --ridge 0").contains(perfect));
-    assert!(!of("--view x=wide.csv --ridge 1").contains("perfectly"));
-    assert!(!of("--view x=x.csv --ridge 0").contains("perfectly"));
+    let certain = "whatever the data are";
+    let told = one_line(&of("--view x=wide.csv --ridge 0"));
+    assert!(told.contains(perfect), "{told}");
+    assert!(!of("--view x=wide.csv --ridge 1").contains(certain));
+    assert!(!of("--view x=x.csv --ridge 0").contains(certain));
+    // two views that do not span the samples alone, together do
+    put(at, "half.csv", noise(12, 2));
+    put(at, "other.csv", noise(14, 3));
+    let of = |words: &str| one_line(&said(at, &format!("mva --method cca -k 1 {words}")));
+    let pair = "--view x=half.csv --view y=other.csv";
+    let told = of(pair);
+    let perfect = "views 'x' and 'y' vary in 12 and 14 directions, and 24 samples in 23 at most: without a penalty the first 3";
+    assert!(told.contains(perfect), "{told}");
+    assert!(!of(&format!("{pair} --ridge 1")).contains(certain));
+    assert!(!of("--view x=x.csv --view y=other.csv").contains(certain));
 }

@@ -3,8 +3,8 @@
 use polyview_linalg::Mat;
 use polyview_mva::{
     Balance, COST, Metric, MvaError, RbCca, RbCcaOptions, Representer, Selection, Tuned,
-    TuningOptions, balanced_accuracy, class_indicators, classifier, counts, squared_correlation,
-    tuned_supervised,
+    TuningOptions, balanced_accuracy, class_indicators, classifier, counts, rank,
+    squared_correlation, tuned_supervised,
 };
 
 use super::data::{Labels, View};
@@ -156,9 +156,6 @@ pub(super) fn of_classes(
     let own = known.values(view);
     note_constant(cli, view, own.as_ref());
     let (form, given) = form(cli, args, view, own.nrows())?;
-    if given == Some(0.0) {
-        warn_perfect(cli, view, own.nrows(), "any classes correlate");
-    }
     let classes = labels.names.len();
     let most = (classes - 1).min(own.ncols()).min(own.nrows() - 1);
     let k = components(args, most, most)?;
@@ -179,12 +176,14 @@ pub(super) fn of_classes(
         (tuned.penalty(), Some(tuned))
     };
     let standard = standard(args, view, own.as_ref())?;
-    let found = standard
-        .apply(own.as_ref())
-        .and_then(|x| {
-            let y = class_indicators(&known.of, classes)?;
-            form.solve(x.as_ref(), y.as_ref(), k, metric, ridge)
-        })
+    let x = (standard.apply(own.as_ref())).map_err(|e| known.named(view, e))?;
+    if ridge == 0.0 {
+        let spanned = rank(x.as_ref()).map_err(|e| known.named(view, e))?;
+        let what = format!("view '{}' and the classes of '{}'", view.name, labels.name);
+        warn_perfect(cli, &what, [spanned, classes - 1], x.nrows());
+    }
+    let found = class_indicators(&known.of, classes)
+        .and_then(|y| form.solve(x.as_ref(), y.as_ref(), k, metric, ridge))
         .map_err(|e| known.named(view, e))?;
     let map = ViewMap::new(
         view,

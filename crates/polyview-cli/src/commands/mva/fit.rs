@@ -1,7 +1,7 @@
 //! Projections of complete tables, by method.
 
 use polyview_linalg::MatRef;
-use polyview_mva::{Cca, Form, Metric, MvaError, Pca, RbCca, Standard, Tuned, cca, pca};
+use polyview_mva::{Cca, Form, Metric, MvaError, Pca, RbCca, Standard, Tuned, cca, pca, rank};
 
 use super::classes::{bagged, of_classes};
 use super::data::{Data, View};
@@ -83,16 +83,23 @@ pub(super) fn note_constant(cli: &Cli, view: &View, x: MatRef<'_, f64>) {
     }
 }
 
-/// Warns of a view whose features span the samples: without a penalty its covariance tells nothing, and `what`
-/// correlates perfectly with it whatever it is.
-pub(super) fn warn_perfect(cli: &Cli, view: &View, samples: usize, what: &str) {
-    if view.features.len() + 1 >= samples {
+/// Warns of two tables that vary in more directions together than centred samples do: without a penalty correlations of 1
+/// tell nothing. `what` says which tables they are.
+pub(super) fn warn_perfect(cli: &Cli, what: &str, ranks: [usize; 2], samples: usize) {
+    let all = samples - 1;
+    let certain = (ranks[0] + ranks[1]).saturating_sub(all);
+    if certain > 0 {
         warning(
             cli,
             format!(
-                "view '{}' has {} features and {samples} samples: without a penalty {what} perfectly with it; give one with --ridge",
-                view.name,
-                view.features.len()
+                "{what} vary in {} and {} directions, and {samples} samples in {all} at most: without a penalty {} whatever the \
+                 data are; give one with --ridge",
+                ranks[0],
+                ranks[1],
+                match certain {
+                    1 => "the first correlation is 1".to_owned(),
+                    many => format!("the first {many} correlations are 1"),
+                }
             ),
         );
     }
@@ -224,9 +231,11 @@ fn canonical(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted> {
                 .map_err(|e| of_view(view, e))?,
         );
         standards.push(standard);
-        if ridge == 0.0 {
-            warn_perfect(cli, view, n, "any other view correlates");
-        }
+    }
+    if ridge == 0.0 {
+        let of = |i: usize| rank(tables[i].as_ref()).map_err(|e| of_view(&views[i], e));
+        let what = format!("views '{}' and '{}'", views[0].name, views[1].name);
+        warn_perfect(cli, &what, [of(0)?, of(1)?], n);
     }
     let most = views.iter().map(|v| v.features.len()).min().unwrap_or(0);
     let k = components(args, most.min(n - 1), 10)?;
