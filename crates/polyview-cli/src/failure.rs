@@ -111,11 +111,13 @@ pub enum Failure {
         /// What is wrong with it, and the mend.
         what: String,
     },
-    /// A kernel where a model is meant.
-    #[error("'{}' holds a kernel that 'polyview kernel --save' wrote, no model; give it to 'polyview kernel --map', and here the model that was fitted to its table", path.display())]
-    KernelNotModel {
+    /// What another command wrote where a model is meant.
+    #[error("'{}' holds {what}", path.display())]
+    NotModel {
         /// The file.
         path: PathBuf,
+        /// What it holds, and what that is for.
+        what: &'static str,
     },
     /// A score.
     #[error(transparent)]

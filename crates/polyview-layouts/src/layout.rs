@@ -211,9 +211,8 @@ fn too_far(plan: &Plan) -> Option<String> {
     }
     Some(format!(
         "new samples lack {}: they are {steps} steps after {}, the last time that training sees, and rows of training look {} \
-         ahead; their factors follow from the other views alone, and no regression on the features of all views \
-         predicts them (a mixture falls back on the joint fit); lay out with --ahead {steps}, for rows that look as \
-         far ahead as new samples do, or a later --until",
+         ahead; their factors follow from the other views alone, and what they lack is taken to be what these factors \
+         say; lay out with --ahead {steps}, for rows that look as far ahead as new samples do, or a later --until",
         lacking.join(", "),
         said(plan.last()),
         if plan.ahead == 1 {

@@ -9,6 +9,7 @@ use polyview_kernels::{KernelKind, KernelMap, KernelOptions, Mapped};
 use serde_json::error::Category;
 use serde_json::json;
 
+use super::mva::MvaMap;
 use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
@@ -177,13 +178,22 @@ fn choices(args: &KernelArgs) -> KernelOptions {
     }
 }
 
-/// A fitted model from its file; of a kernel it says what that is for.
+/// A fitted model from its file; of a kernel or a projection it says what that is for.
 pub fn load_model(path: &Path) -> Outcome<Fit> {
-    Fit::load(path).map_err(|why| match read(path) {
-        Ok(_) => Failure::KernelNotModel {
+    Fit::load(path).map_err(|why| {
+        let what = if read(path).is_ok() {
+            "a kernel that 'polyview kernel --save' wrote, no model; give it to 'polyview kernel --map', and here the model \
+             that was fitted to its table"
+        } else if MvaMap::read(path).is_ok() {
+            "a projection that 'polyview mva --save' wrote, no model; give it to 'polyview mva --map', and here a model that \
+             'polyview fit' made"
+        } else {
+            return why.into();
+        };
+        Failure::NotModel {
             path: path.to_owned(),
-        },
-        Err(_) => why.into(),
+            what,
+        }
     })
 }
 

@@ -60,7 +60,8 @@ pub fn strangers<'a>(
         let about: HashSet<&String> = ids.iter().collect();
         let mend = match features.find(|f| about.contains(f)) {
             Some(f) => format!(
-                "'{f}' is the name of a feature there: if samples stand in columns, say so (--transposed)"
+                "'{f}' is the name of a feature there: say --transposed where samples stand in columns, and leave it out where \
+                 they stand in rows"
             ),
             None => match other_spelling(ids, samples) {
                 Some((a, b)) => match other_form(a, b) {

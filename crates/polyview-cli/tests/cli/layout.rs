@@ -353,8 +353,23 @@ fn windows_may_look_further_ahead() {
     );
     assert!(
         told.contains("warning: new samples lack vol-6, tau-6: they are 2 steps after 12")
+            && told.contains("what they lack is taken to be what these factors")
             && told.contains("lay out with --ahead 2"),
         "{told}"
+    );
+    // which is what predictions say as well
+    ok(
+        at,
+        "fit --spec short/study.toml -k 3 --max-sweeps 60 --quiet --out short.pv",
+    );
+    let predicted = said(
+        at,
+        "predict short.pv --view vol-12=short/new-vol-12.csv --view tau-12=short/new-tau-12.csv --view person=short/new-person.csv \
+         --target score --out short.csv",
+    );
+    assert!(
+        predicted.contains("takes what they lack to be what their factors say"),
+        "{predicted}"
     );
     assert!(!at.join("short/new-vol-6.csv").exists());
     let told = said(

@@ -63,6 +63,18 @@ fn diets_are_told_apart_by_few_genes() {
     );
     assert_eq!(get(at, "z.csv"), get(at, "again.csv"));
     assert_eq!(get(at, "own.csv"), get(at, "said.csv"));
+    // what it is where a model is meant
+    for command in [
+        "inspect diet.mva",
+        "predict diet.mva --view lipids=lipids.csv --target diet --out p.csv",
+    ] {
+        let err = fails(at, command, 1);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            err.contains("'diet.mva' holds a projection") && err.contains("'polyview mva --map'"),
+            "{err}"
+        );
+    }
     // new mice, scored as predictions of any model are
     ok(
         at,

@@ -75,7 +75,7 @@ pub(super) fn strangers(tables: &[Names<'_>]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Says which tables seem to have samples in columns: those whose features are
+/// Says which tables seem to lie the other way than others: those whose features are
 /// the samples (or the features) of another table, while their own samples are
 /// nowhere else.
 fn transposed(tables: &[Names<'_>]) -> Option<String> {
@@ -113,10 +113,11 @@ fn transposed(tables: &[Names<'_>]) -> Option<String> {
         ));
     }
     let (view, example) = turned?;
+    // whoever reads the tables may have turned them
     Some(format!(
-        "the header of view '{view}' holds sample IDs of another view, such as '{example}': it \
-         seems to have samples in columns; write it with samples in rows (--transposed, if \
-         every file is such)"
+        "features of view '{view}' are called as samples of another view are, such as '{example}': its table seems to lie the \
+         other way than that one; write every table with samples in rows (and leave --transposed out), or every one with \
+         samples in columns (and say --transposed)"
     ))
 }
 
@@ -293,10 +294,14 @@ mod tests {
         for tables in [&[a, c][..], &[a, b, c]] {
             let text = said(tables).expect("advice");
             assert!(
-                text.contains("header of view 'c'") && text.contains("'s1'"),
+                text.contains("features of view 'c'") && text.contains("'s1'"),
                 "{text}"
             );
-            assert!(text.contains("--transposed"), "{text}");
+            // that the tables were turned as they were read is one of both
+            assert!(
+                text.contains("leave --transposed out") && text.contains("say --transposed"),
+                "{text}"
+            );
         }
         let text = said(&[c, d]).expect("advice");
         assert!(

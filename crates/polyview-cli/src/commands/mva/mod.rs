@@ -21,7 +21,7 @@ use crate::study::named_file;
 use crate::written::overwrite;
 use data::{Data, View};
 use fit::{Fitted, learn};
-use map::MvaMap;
+pub use map::MvaMap;
 use write::{Scores, picture, predicted, relevance, scores, tuning, weights};
 
 /// Learns a projection, or applies one to new samples.

@@ -23,10 +23,25 @@ pub struct Read {
     pub table: Table,
 }
 
+/// Why the table of truth or predictions has no limits and intervals, and the mend.
+const SCORED: &str = "no prediction of it can be scored; empty all such cells to score the exact ones, or have 'polyview \
+                      cross-validate --target' leave them out";
+/// Why that of training has none, and the mend.
+const AVERAGED: &str = "it has no place in the means of the training values, against which R2 is; empty all such cells to have the \
+                        means of the exact ones, or leave --training out";
+
 impl Read {
-    /// Reads numbers. Where a cell is a limit or an interval the error says so: nobody knows how far
+    /// Reads numbers that are scored. Where a cell is a limit or an interval the error says so: nobody knows how far
     /// off a prediction is there.
     pub fn numbers(path: &Path, options: &ReadOptions) -> Outcome<Self> {
+        Self::exact(path, options, SCORED)
+    }
+    /// Reads the training values.
+    pub fn training(path: &Path, options: &ReadOptions) -> Outcome<Self> {
+        Self::exact(path, options, AVERAGED)
+    }
+    /// Reads numbers; `why` nothing else can be there.
+    fn exact(path: &Path, options: &ReadOptions, why: &str) -> Outcome<Self> {
         let (file, options) = archive(path, options.clone());
         let table = read_table(file, &options).map_err(|e| match e {
             IoError::NotNumber { cell, .. } if is_censored(&cell.text, options.decimal) => {
@@ -35,9 +50,7 @@ impl Read {
                     sample: cell.line_name,
                     column: cell.column_name,
                     found: format!(
-                        "'{}' is censored: it says where the value lies, not what it is, so that no prediction of it can \
-                         be scored; empty all such cells to score the exact ones, or have 'polyview \
-                         cross-validate --target' leave them out",
+                        "'{}' is censored: it says where the value lies, not what it is, so that {why}",
                         cell.text
                     ),
                 }

@@ -112,7 +112,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     }
     let c = cells(cli, &truth, &files.iter().collect::<Vec<_>>())?;
     let training = (args.training.as_ref())
-        .map(|path| Read::numbers(path, &args.format.options()))
+        .map(|path| Read::training(path, &args.format.options()))
         .transpose()?;
     let means = (training.as_ref())
         .map(|t| training_means(t, &c))

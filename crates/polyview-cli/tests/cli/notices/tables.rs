@@ -76,7 +76,7 @@ fn samples_in_columns() {
     let two = |a: &str, b: &str| format!("{fit} --view x={a}:gaussian --view y={b}:gaussian");
     has(
         &fails(at, &two("x.csv", "y.csv"), 1),
-        &["header of view 'y'", "'s0'", "--transposed"],
+        &["features of view 'y'", "'s0'", "--transposed"],
     );
     has(
         &fails(at, &two("z.csv", "y.csv"), 1),
