@@ -51,7 +51,7 @@ pub(super) fn of_logarithms(values: &Mat<f64>) -> Mat<f64> {
 /// The median time of each feature, the mean of its logarithm, and the probabilities that the event
 /// comes later than these times.
 pub(super) fn survival_columns(p: &Prediction, times: &[f64]) -> Outcome<Columns> {
-    let median = of_logarithms(&p.mean);
+    let median = of_logarithms(&p.median()?);
     let curves = p.survival(times)?;
     let mut columns = Vec::new();
     for (d, feature) in p.features.iter().enumerate() {

@@ -121,6 +121,16 @@ impl Prediction {
     pub fn interval(&self, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
         self.interval_where(level, |_, _| true)
     }
+    /// Medians of the predictive laws themselves, samples × features, in the units of [`Prediction::mean`]: of times to an
+    /// event those of the logarithms, whose exponentials are the median times.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Incompatible`] for labels, whose probabilities say all.
+    pub fn median(&self) -> Result<Mat<f64>> {
+        self.has_quantiles("a median")?;
+        let [median] = self.laws.quantiles([0.5], |_, _| true);
+        Ok(median)
+    }
     /// As [`Prediction::interval`], of the cells that are wanted; `NaN` elsewhere.
     pub(super) fn interval_where(
         &self,
@@ -128,16 +138,21 @@ impl Prediction {
         wanted: impl Fn(usize, usize) -> bool + Sync,
     ) -> Result<(Mat<f64>, Mat<f64>)> {
         let ends = ends(level)?;
+        self.has_quantiles("an interval")?;
+        let [lower, upper] = self.laws.quantiles(ends, wanted);
+        Ok((lower, upper))
+    }
+    /// Refuses `what` of labels.
+    fn has_quantiles(&self, what: &str) -> Result<()> {
         if self.kind.is_label() {
             return Err(ErrorKind::Incompatible {
                 view: self.view.clone(),
-                what: "an interval".to_owned(),
+                what: what.to_owned(),
                 with: "labels: their probabilities say all".to_owned(),
             }
             .into());
         }
-        let [lower, upper] = self.laws.quantiles(ends, wanted);
-        Ok((lower, upper))
+        Ok(())
     }
     /// The predicted probabilities of values that are not larger than `values`, samples ×
     /// features in data units; `NaN` where these are, and where nothing is known. Where

@@ -9,8 +9,8 @@ use crate::metrics::EventTime;
 
 impl Prediction {
     /// The probabilities that the event comes later than each of these times, one matrix samples ×
-    /// features for each, of a view of times to an event (spec/sites 2). The median times
-    /// are the exponentials of the means.
+    /// features for each, of a view of times to an event (spec/sites 2). They are 1/2 at the median times, the exponentials of
+    /// [`Prediction::median`].
     ///
     /// # Errors
     /// [`ErrorKind::Incompatible`] where the predictions are of anything else;

@@ -281,6 +281,21 @@ fn times_to_an_event_are_predicted_from_other_views() {
         assert!((half[0][(n, 0)] - 0.5).abs() < 1e-12);
     }
     assert!(said.survival(&[0.0]).is_err());
+    // of several laws at once the median is none of the mean of the logarithm
+    let mixed = spec("censored").with_settled("os", crate::Settle::Mixture);
+    let mixed = crate::fit(data.clone(), mixed).unwrap();
+    assert!(mixed.shares_of(2).unwrap().expect("shares")[1] > 0.05);
+    let said = mixed
+        .predict(&data.with_views(&["real", "y"]).unwrap(), "os")
+        .unwrap();
+    let median = said.median().unwrap();
+    let mut off: f64 = 0.0;
+    for n in 0..N {
+        let later = |x: f64| said.survival(&[x.exp()]).unwrap()[0][(n, 0)];
+        assert!((later(median[(n, 0)]) - 0.5).abs() < 1e-9);
+        off = off.max((later(said.mean[(n, 0)]) - 0.5).abs());
+    }
+    assert!(off > 1e-5, "{off}");
     let times = fit.event_times("os").unwrap();
     let risks: Vec<f64> = (0..N).map(|n| said.mean[(n, 0)]).collect();
     assert!(metrics::concordance(&times, &risks).unwrap().unwrap() > 0.7);
