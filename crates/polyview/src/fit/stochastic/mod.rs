@@ -149,7 +149,7 @@ fn by_group(composed: &Composed) -> ErrorKind {
         (
             format!("{} by group{by_default}", of.join(" and ")),
             format!(
-                ", turn that off in a study file ([model.groups] {})",
+                ", or turn that off in a study file ([model.groups] {})",
                 off.join(", ")
             ),
         )
@@ -157,7 +157,7 @@ fn by_group(composed: &Composed) -> ErrorKind {
     ErrorKind::Incompatible {
         view: String::new(),
         what,
-        with: format!("the engine stochastic; leave the groups out{mend}, or take the engine vb"),
+        with: format!("the engine stochastic; take the engine vb, or leave the groups out{mend}"),
     }
 }
 

@@ -480,6 +480,24 @@ fn what_cannot_be_taken_in_is_refused_with_the_reason() {
     let mut mixed = models::bibfa(2).with_mixture(2);
     mixed.vb.max_sweeps = 5;
     says(mixed, &REAL, "mixture");
+    // another engine is no mend of a model that was fitted by it
+    let group = |n: usize| (format!("s{n}"), ["a", "b"][n % 2].to_owned());
+    let mut builder = Dataset::builder().groups((0..60).map(group).collect());
+    for t in &data[..2] {
+        builder = builder.view(Table {
+            samples: t.samples[..60].to_vec(),
+            values: t.values.subrows(0, 60).to_owned(),
+            ..t.clone()
+        });
+    }
+    let mut grouped = models::mofa(2);
+    grouped.vb.max_sweeps = 5;
+    let fit = crate::fit(builder.build().unwrap(), grouped).unwrap();
+    let text = refused(&fit, &some(&data, &REAL, 60..80), &usual).to_string();
+    assert!(
+        text.contains("noise and intercepts by group") && !text.contains("engine vb"),
+        "{text}"
+    );
 }
 
 /// Shares and regression stay, and a note says so; the joint fit goes on.

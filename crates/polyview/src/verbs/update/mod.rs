@@ -335,7 +335,9 @@ impl Fit {
                 // what to do about it is that of a fit
                 let why = e.kind().to_string();
                 let why = why.split("; take ").next().unwrap_or_default();
-                refuse(format!("it takes the way of the engine stochastic: {why}"))
+                refuse(format!(
+                    "an update goes by batches, as the engine stochastic does, whatever engine the model is of: {why}"
+                ))
             }
         }
     }
