@@ -196,7 +196,7 @@ impl Study {
     /// Whether nothing is said of how a view is predicted, nor by its other choices.
     fn is_open(&self, name: &str) -> bool {
         let choices = self.model.view(name);
-        choices.settle.is_none() && choices.kernel.is_none() && !choices.local
+        choices.settle.is_none() && choices.kernel.is_none()
     }
 
     /// What is to be said of views of zeros and ones with so many columns that they are taken for tables of features and left to

@@ -62,6 +62,13 @@ fn clusters_have_classifiers_of_their_own() {
     let all = "clusters that were offered (--mixture) have samples";
     let four = said(at, &format!("{fit} --out four.pv"));
     assert!(four.contains(all), "{four}");
+    // a classifier for each cluster is mixed with a regression as any other
+    for part in [
+        "y: predicted from other views by a mixture",
+        "weights/y: predicted by a mixture",
+    ] {
+        assert!(four.contains(part), "{part}: {four}");
+    }
     let seven = fit.replace("--mixture 4", "--mixture 7");
     let seven = said(at, &format!("{seven} --out seven.pv"));
     assert!(!seven.contains(all), "{seven}");

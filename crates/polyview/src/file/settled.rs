@@ -39,7 +39,9 @@ pub(super) fn take_settled(
     for v in &mut model.views {
         let at = format!("views/{}/", v.name);
         let rows = v.weights.moments().explicit_rows();
-        take_mixture(header, (&v.name, rows), checked, &mut again)?;
+        // a regression knows no components, each of which has predictors of its own
+        let regressed = rows / v.term.shape().components.unwrap_or(1);
+        take_mixture(header, (&v.name, regressed), checked, &mut again)?;
         if !state.arrays().keys().any(|name| name.starts_with(&at)) {
             continue;
         }

@@ -244,14 +244,23 @@ impl Source {
     }
 }
 
-/// The law of a view with these linear predictors, with these variances of numbers about them.
+/// The law of a view with these linear predictors, with these variances of numbers about them. Where components of the
+/// factors have predictors of their own (spec/maxmargin-rank 2.5), all have these: the mixture of equal laws is that law,
+/// whichever component a sample belongs to.
 pub(super) fn known(mut view: ComponentView, scores: &Scores, noise: &[f64]) -> Part {
-    let (rows, columns) = scores.mean.shape();
+    let (rows, predictors) = scores.mean.shape();
+    let columns = predictors * view.term.shape().components.unwrap_or(1);
     let k = view.weights.k();
     // a group for each sample, and one that nobody is in where there is none
     let each = |of: &Mat<f64>| -> Vec<f64> {
         let cells = (0..rows.max(1)).flat_map(|n| (0..columns).map(move |c| (n, c)));
-        let of = |(n, c)| if n < rows { of[(n, c)] } else { 0.0 };
+        let of = |(n, c)| {
+            if n < rows {
+                of[(n, c % predictors)]
+            } else {
+                0.0
+            }
+        };
         cells.map(of).collect()
     };
     let of_sample = (0..rows as u32).collect();

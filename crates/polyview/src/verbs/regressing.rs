@@ -38,11 +38,7 @@ impl Fit {
             Some("the fit is adjusted")
         } else if component.groups.is_some() && self.looks_at_groups() {
             Some("groups have parameters of their own")
-        } else if info.choices.local
-            || part.term.shape().components.is_some()
-            || part.weights.implicit_rows() > 0
-            || noise == Some(false)
-        {
+        } else if part.weights.implicit_rows() > 0 || noise == Some(false) {
             Some("it has parameters for parts of the samples")
         } else if columns == 0 {
             Some("the other views have no features")

@@ -4,7 +4,7 @@ use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
-use crate::{Fit, InterceptPrior, models};
+use crate::{Fit, InterceptPrior, Settle, models};
 
 const N: usize = 200;
 const D: usize = 15;
@@ -29,6 +29,10 @@ fn data(coin: bool, seed: u64) -> Dataset {
         };
         f64::from(u8::from(one))
     });
+    of_tables(&z * w.transpose() + noise, y)
+}
+
+fn of_tables(x: Mat<f64>, y: Mat<f64>) -> Dataset {
     let of = |name: &str, values: Mat<f64>| Table {
         name: name.into(),
         samples: (0..N).map(|n| format!("s{n}")).collect(),
@@ -37,7 +41,7 @@ fn data(coin: bool, seed: u64) -> Dataset {
         values,
     };
     Dataset::builder()
-        .view(of("x", &z * w.transpose() + noise))
+        .view(of("x", x))
         .view(of("y", y))
         .build()
         .unwrap()
@@ -99,4 +103,47 @@ fn clusters_that_repeat_labels_are_said() {
         repeated += usize::from(deviance > 0.2);
     }
     assert!(repeated > 0);
+}
+
+/// A regression stands beside classifiers of clusters as beside one classifier: what it says of a sample hangs on no
+/// cluster, so that it is that of a fit without clusters.
+#[test]
+fn a_regression_stands_beside_classifiers_of_clusters() {
+    let mut rng = StreamKey::new(3).rng();
+    let x = Mat::from_fn(N, 6, |_, _| standard_normal(&mut rng));
+    let y = Mat::from_fn(N, 1, |n, _| {
+        let told = x[(n, 0)] - x[(n, 1)] + 0.5 * standard_normal(&mut rng);
+        f64::from(u8::from(told > 0.0))
+    });
+    let data = of_tables(x, y);
+    let mixed = |clusters: bool| {
+        let spec = models::sshiba(K).with_likelihood("y", "bernoulli");
+        let spec = if clusters {
+            spec.with_mixture(2).with_local("y")
+        } else {
+            spec
+        };
+        let alone = crate::fit(data.clone(), spec.clone()).unwrap();
+        let fit = crate::fit(data.clone(), spec.with_settled("y", Settle::Mixture)).unwrap();
+        let of = |fit: &Fit| fit.predict(&data.with_views(&["x"]).unwrap(), "y").unwrap();
+        let fit = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+        let shares = fit.shares_of(1).unwrap().expect("shares");
+        (shares, of(&alone).mean, of(&fit).mean)
+    };
+    // p = s p_joint + (1 - s) p_regression
+    let regression = |(shares, joint, both): ([f64; 2], Mat<f64>, Mat<f64>)| {
+        assert!(shares[1] > 0.1, "{shares:?}");
+        Mat::from_fn(N, 1, |n, _| {
+            (both[(n, 0)] - shares[0] * joint[(n, 0)]) / shares[1]
+        })
+    };
+    let [with, without] = [true, false].map(|clusters| regression(mixed(clusters)));
+    for n in 0..N {
+        assert!(
+            (with[(n, 0)] - without[(n, 0)]).abs() < 1e-9,
+            "{n}: {} {}",
+            with[(n, 0)],
+            without[(n, 0)]
+        );
+    }
 }
