@@ -1,6 +1,8 @@
 //! Counts that vary more than their likelihood says, and fits without the level of their data.
 
-use polyview_core::{Block, Event, Law, Predictor};
+use std::borrow::Cow;
+
+use polyview_core::{Block, Event, Law, Predictor, RowMoments};
 use polyview_linalg::Mat;
 
 use super::Fit;
@@ -12,6 +14,22 @@ const OVER: f64 = 2.0;
 
 /// Standard errors by which that is to be more than 1, lest it be chance.
 const ERRORS: f64 = 4.0;
+
+/// A factor acts in a view if it has this share of the squares of all weights of the view.
+const ACTS: f64 = 0.01;
+
+/// Whether a factor acts in a view of these weights.
+fn acts(weights: &RowMoments, factor: usize) -> bool {
+    let squares = |j: usize| weights.mean().col(j).iter().map(|w| w * w).sum::<f64>();
+    squares(factor) > ACTS * (0..weights.k()).map(squares).sum::<f64>()
+}
+
+/// Most factors that covariances of so many features tell from variances of their own, by the number of unknowns: of p
+/// features $p + \tfrac12 - \sqrt{2p + \tfrac14}$ (Ledermann 1937).
+fn told_apart(features: usize) -> usize {
+    let p = features as f64;
+    (p + 0.5 - (2.0 * p + 0.25).sqrt()).max(0.0) as usize
+}
 
 /// Most cells that are looked at, times draws: of more, those of evenly spaced features.
 const CELLS: usize = 1_000_000;
@@ -31,16 +49,47 @@ impl Fit {
             let Some(instead) = self.views[at].choices.likelihood.for_more_variance() else {
                 continue;
             };
-            let Some(times) = self.dispersion(at)? else {
+            let found = match self.dispersion(at, &[])? {
+                Some(times) => Some(format!(
+                    "the counts vary {times:.1} times as much as Poisson counts of these means would: \
+                     intervals are too narrow"
+                )),
+                None => self.taken_in(at)?,
+            };
+            let Some(found) = found else {
                 continue;
             };
-            let note = format!(
-                "the counts vary {times:.1} times as much as Poisson counts of these means would: \
-                 intervals are too narrow; take the likelihood {instead}"
-            );
+            let note = format!("{found}; take the likelihood {instead}");
             self.note_before_the_end(&block, Event::Warning { note });
         }
         Ok(())
+    }
+
+    /// What is to be said of counts whose factors are so many that they take in what each feature varies by itself, as
+    /// counts do that vary more than their likelihood lets them: more than the covariances of the features tell from variances
+    /// of their own ([`told_apart`]), and without those that no other view has the counts vary far more than Poisson counts.
+    fn taken_in(&self, at: usize) -> Result<Option<String>> {
+        let component = self.component(0)?;
+        let acts = |m: usize, j: &usize| acts(&component.views[m].weights, *j);
+        let acting: Vec<usize> = (0..self.k()).filter(|j| acts(at, j)).collect();
+        let features = self.views[at].features.len();
+        if acting.len() <= told_apart(features) {
+            return Ok(None);
+        }
+        let others = || (0..self.views.len()).filter(|m| *m != at);
+        let own = acting.iter().filter(|j| !others().any(|m| acts(m, j)));
+        let own: Vec<usize> = own.copied().collect();
+        if own.is_empty() {
+            return Ok(None);
+        }
+        let count = acting.len();
+        Ok(self.dispersion(at, &own)?.map(|times| {
+            format!(
+                "{count} factors act in its {features} features, more than can be told from what each feature varies by itself: \
+                 without the {} of no other view the counts vary {times:.1} times as much as Poisson counts would",
+                own.len()
+            )
+        }))
     }
 
     /// What to know of predictions of a view that have not the level of its data.
@@ -52,8 +101,9 @@ impl Fit {
     /// means do, if that is far more than once and no chance: the mean of $(x - \mu)^2 / v$ over
     /// the observed cells, of mean $\mu$ and variance $v$ under the fit, that of the predictor
     /// included. Each cell has the weight $\mu/(1 + 2\mu)$, the inverse of the variance that its
-    /// term has under the law. Nothing where the data are not at hand.
-    fn dispersion(&self, at: usize) -> Result<Option<f64>> {
+    /// term has under the law. Without factors that are `left_out` the means of each feature are brought to its level, which is
+    /// what means of exponentials lack then. Nothing where the data are not at hand.
+    fn dispersion(&self, at: usize, left_out: &[usize]) -> Result<Option<f64>> {
         let Some(view) = self.data.as_ref().map(|data| &data[at]) else {
             return Ok(None);
         };
@@ -75,10 +125,18 @@ impl Fit {
             }
             let part = &component.views[at];
             let own = of_one.as_ref().map(|z| &z.moments);
-            let factors = component.seen(own.unwrap_or_else(|| component.factors()));
+            let mut factors = component.seen(own.unwrap_or_else(|| component.factors()));
+            let mut weights = Cow::Borrowed(part.seen());
+            if !left_out.is_empty() {
+                let keep = (0..weights.k()).filter(|j| !left_out.contains(j));
+                let keep: Vec<usize> = keep.collect();
+                let signs = vec![1.0; keep.len()];
+                factors.to_mut().select(&keep, &signs);
+                weights.to_mut().select(&keep, &signs);
+            }
             let p = Predictor {
                 factors: &factors,
-                weights: part.seen(),
+                weights: &weights,
                 bias: &part.bias,
             };
             for (j, &d) in columns.iter().enumerate() {
@@ -94,9 +152,19 @@ impl Fit {
         let mut counts = vec![0.0; samples];
         for (j, &d) in columns.iter().enumerate() {
             view.write_column(d, &mut counts);
-            for n in (0..samples).filter(|n| view.is_observed(*n, d)) {
-                let mean = means[(n, j)];
-                let variance = squares[(n, j)] - mean.powi(2);
+            let seen = || (0..samples).filter(|n| view.is_observed(*n, d));
+            let level = if left_out.is_empty() {
+                1.0
+            } else {
+                let sum = |of: &dyn Fn(usize) -> f64| seen().map(of).sum::<f64>();
+                sum(&|n| counts[n]) / sum(&|n| means[(n, j)])
+            };
+            for n in seen() {
+                // of a Poisson count of a rate that is uncertain
+                let rate = means[(n, j)];
+                let of_rate = squares[(n, j)] - rate.powi(2) - rate;
+                let mean = level * rate;
+                let variance = level.powi(2) * of_rate + mean;
                 let weight = mean / (1.0 + 2.0 * mean);
                 if weight > 0.0 && variance.is_normal() {
                     sum += weight * (counts[n] - mean).powi(2) / variance;

@@ -422,6 +422,7 @@ pub fn cross_validate(
     let first = models.first().map_or("", CrossValidateModel::name);
     let summary = summed_up(&rows, first, options.folds);
     warnings.extend(no_better::no_better(&summary, models, (data, options)));
+    warnings.extend(no_better::too_narrow(&summary, models));
     warnings.extend(no_better::beaten(&rows, models, (data, options)));
     let folds = plan.folds.iter();
     Ok(CrossValidate {

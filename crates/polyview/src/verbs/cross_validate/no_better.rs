@@ -121,6 +121,57 @@ pub(super) fn no_better(
     out
 }
 
+/// Less than that of the values in intervals of probability 0.9 is far from right.
+const COVERED: f64 = 0.85;
+
+/// A warning for each target of counts whose variance follows from their mean and whose laws are too narrow: too few values are
+/// in their intervals, or means say more of a value.
+pub(super) fn too_narrow(summary: &[Summary], models: &[CrossValidateModel]) -> Vec<String> {
+    let mut out = Vec::new();
+    for of_target in summary.chunk_by(|a, b| a.target == b.target) {
+        let target = &of_target[0].target;
+        for model in models {
+            let spec = model.composed.spec();
+            let likelihood = spec.map(|spec| spec.view(target).likelihood);
+            let instead = likelihood.as_ref().and_then(|l| l.for_more_variance());
+            let of = |method: &str, score: Score| {
+                let mut rows = of_target.iter();
+                let row = rows.find(|s| s.method == method && s.score == score);
+                row.map(|s| s.mean)
+            };
+            let Some(instead) = instead else {
+                continue;
+            };
+            let covered = of(model.name(), Score::Coverage).filter(|c| *c < COVERED);
+            let densities = of(model.name(), Score::LogDensity).zip(of(MEAN, Score::LogDensity));
+            let lower = densities.filter(|(own, mean)| own < mean);
+            let found: Vec<String> = [
+                covered.map(|c| {
+                    format!(
+                        "{:.0} % of the counts are in their 90 % intervals",
+                        100.0 * c
+                    )
+                }),
+                lower.map(|(own, mean)| {
+                    format!("log density {own:.2}, where that of means is {mean:.2}")
+                }),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            if !found.is_empty() {
+                out.push(format!(
+                    "'{target}': the laws of {} are too narrow ({}): the counts vary more than Poisson counts do; take the \
+                     likelihood {instead}",
+                    model.name(),
+                    found.join("; ")
+                ));
+            }
+        }
+    }
+    out
+}
+
 /// By how much a method is better than the model from which differences are, by the score that tells most of the target
 /// whose rows these are.
 fn lead(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use polyview_core::Level;
 use polyview_linalg::Threads;
 
-use super::plan::{Job, Plan};
+use super::plan::{Job, Plan, What};
 use super::{CrossValidateProgress, CrossValidateScore};
 use crate::compose::Composed;
 use crate::error::Result;
@@ -66,7 +66,8 @@ impl<'a> Teller<'a> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.tell(plan, job, 0);
     }
-    /// Fits to the end; of the first fit of all the remarks about the data are kept.
+    /// Fits to the end; of the first fit of all the remarks about the data are kept, of the first of each model what it warns of
+    /// likelihoods.
     pub(super) fn fit(
         &self,
         plan: &Plan<'_>,
@@ -85,6 +86,17 @@ impl<'a> Teller<'a> {
             self.tell(plan, job, sweep);
         }
         let fit = fitting.finish()?;
+        if (job.repeat, job.fold) == (0, 0) && matches!(job.what, What::Model(_)) {
+            // what is known of a likelihood once the fit is done
+            let entries = fit.record().journal.entries.iter();
+            let own = entries.filter(|e| e.block.starts_with("likelihood/"));
+            let warnings = own.filter(|e| e.event.level() == Some(Level::Warning));
+            for text in warnings.map(|e| (Level::Warning, e.remark())) {
+                if !done.remarks.contains(&text) {
+                    done.remarks.push(text);
+                }
+            }
+        }
         done.limited = Some(fit.stopped_at_limit() || fit.settling_stopped());
         Ok(fit)
     }

@@ -2,10 +2,13 @@
 
 use polyview_core::Dataset;
 use polyview_linalg::Mat;
+use polyview_random::{StreamKey, gamma, poisson, standard_normal};
 
 use super::alone::large_counts;
 use super::counts::table;
-use crate::{EngineKind, Fit, Likelihood, models};
+use crate::{
+    CrossValidateModel, CrossValidateOptions, EngineKind, Fit, Likelihood, cross_validate, models,
+};
 
 #[test]
 fn large_counts_are_noted() {
@@ -96,4 +99,77 @@ fn negative_binomial_counts_that_are_too_large_are_warned_of() {
     }
     assert!(warnings(2000.0, 5.0, "poisson-log-normal").is_empty());
     assert!(warnings(2000.0, 5.0, "negative-binomial").is_empty());
+}
+
+/// Counts of eight features and six numbers that share two factors; the rates of the counts have a law of that `shape` about
+/// them, or none.
+fn rates(shape: Option<f64>) -> Dataset {
+    let mut rng = StreamKey::new(5).rng();
+    let mut normal = |rows, columns| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
+    let (z, w, v, noise) = (normal(90, 2), normal(8, 2), normal(6, 2), normal(90, 6));
+    let (eta, real) = (&z * w.transpose(), &z * v.transpose() + noise);
+    let counts = Mat::from_fn(90, 8, |n, d| {
+        let more = shape.map_or(1.0, |a| gamma(&mut rng, a, a).unwrap());
+        poisson(&mut rng, (0.5 * eta[(n, d)] + 2.5).exp() * more).unwrap()
+    });
+    let tables = Dataset::builder().view(table("real", real));
+    tables.view(table("y", counts)).build().unwrap()
+}
+
+/// Factors that are as many as the features take in what these vary by themselves.
+#[test]
+fn overdispersion_that_factors_take_in_is_warned_of() {
+    let mut spec = models::mofa(10).with_likelihood("y", "poisson");
+    spec.vb.max_sweeps = 60;
+    let warnings = |shape: Option<f64>, factors: usize| -> Vec<String> {
+        let mut spec = spec.clone();
+        spec.factors = factors;
+        let fit = crate::fit(rates(shape), spec).unwrap();
+        let all = fit.record().journal.warnings();
+        all.filter(|w| w.starts_with("likelihood/y: ")).collect()
+    };
+    let found = warnings(Some(1.0), 10);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let words = [
+        "can be told from what each feature",
+        "of no other view",
+        "(pln)",
+    ];
+    assert!(words.iter().all(|w| found[0].contains(w)), "{found:?}");
+    let found = warnings(Some(1.0), 2);
+    assert!(
+        found.len() == 1 && found[0].contains("of these means"),
+        "{found:?}"
+    );
+    assert!(warnings(None, 10).is_empty());
+}
+
+/// What fits say of a likelihood is said of them in folds, and scores say it too.
+#[test]
+fn overdispersion_is_said_by_cross_validation() {
+    let options = CrossValidateOptions {
+        targets: vec!["y".to_owned()],
+        folds: 2,
+        two_steps: false,
+        ..CrossValidateOptions::default()
+    };
+    let warnings = |shape: Option<f64>| -> Vec<String> {
+        let mut spec = models::mofa(2).with_likelihood("y", "poisson");
+        spec.vb.max_sweeps = 40;
+        let model = CrossValidateModel::new("mofa", spec);
+        let found = cross_validate(&rates(shape), &[model], &options, &|_| {});
+        let all = found.unwrap().warnings.into_iter();
+        all.filter(|w| w.contains("(pln)")).collect()
+    };
+    let found = warnings(Some(0.7));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[0].starts_with("likelihood/y: the counts vary"),
+        "{found:?}"
+    );
+    assert!(
+        found[1].starts_with("'y': the laws of mofa are too narrow"),
+        "{found:?}"
+    );
+    assert_eq!(warnings(None), [""; 0]);
 }
