@@ -69,7 +69,8 @@ fn a_study_of_visits_is_fitted_and_predicts() {
     assert!(study.contains("targets = [\"dx\", \"score\"]"), "{study}");
     assert!(
         note.contains("dx, score are its targets, together")
-            && note.contains("polyview cross-validate --spec study/study.toml --keep-together RID"),
+            && note.contains("polyview cross-validate --spec study/study.toml tells how well")
+            && study.contains("keep-together = \"RID\""),
         "{note}"
     );
     let one = get(at, "study/study-score.toml");
@@ -120,11 +121,11 @@ fn a_study_of_visits_is_fitted_and_predicts() {
     // folds keep the visits of a person together
     let folds = ok(
         at,
-        "cross-validate --spec study/study.toml -k 4 --target score --folds 3 --metadata study/samples.csv --keep-together RID --max-sweeps 60 --quiet",
+        "cross-validate --spec study/study.toml -k 4 --target score --folds 3 --max-sweeps 60 --quiet",
     );
     assert!(folds.contains("score"), "{folds}");
     // all targets of the study, none from another; one alone is warned of
-    let cross = "cross-validate --spec study/study.toml -k 4 --folds 3 --keep-together RID --max-sweeps 60 --no-baselines --no-two-steps";
+    let cross = "cross-validate --spec study/study.toml -k 4 --folds 3 --max-sweeps 60 --no-baselines --no-two-steps";
     let folds = ok(at, &format!("{cross} --json --quiet"));
     let folds: serde_json::Value = serde_json::from_str(&folds).expect("JSON");
     let mut targets: Vec<&str> = folds["summary"]

@@ -338,3 +338,24 @@ fn what_no_regression_stands_beside_is_said() {
         assert!(!off.contains(part), "{more}: {off}");
     }
 }
+
+/// What is kept together where no sample is held out is said to be kept for nothing.
+#[test]
+fn samples_kept_together_for_nothing_are_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let people: Vec<String> = (0..N).map(|n| format!("s{n},p{}", n / 3)).collect();
+    put(at, "m.csv", format!("id,person\n{}\n", people.join("\n")));
+    let fit = "fit --model sshiba -k 2 --max-sweeps 30 --view x=x.csv:gaussian --view y=y.csv:categorical \
+               --keep-together person --force --out m.pv";
+    let note = said(at, &format!("{fit} --metadata m.csv"));
+    assert!(!note.contains("no effect"), "{note}");
+    let note = said(at, &format!("{fit} --metadata m.csv --no-settle"));
+    assert!(
+        note.contains("--keep-together person has no effect"),
+        "{note}"
+    );
+    let error = fails(at, fit, 2);
+    assert!(error.contains("give it with --metadata FILE"), "{error}");
+}

@@ -160,18 +160,16 @@ impl Predictor<'_> {
     ) -> (Mat<f64>, Mat<f64>) {
         let z = self.factors.mean().subrows(samples.start, samples.len());
         let w = self.weights.mean().subrows(columns.start, columns.len());
-        let as_large = |old: Mat<f64>| {
-            if old.shape() == (samples.len(), columns.len()) {
-                old
-            } else {
-                Mat::zeros(samples.len(), columns.len())
-            }
-        };
+        let shape = (samples.len(), columns.len());
+        // what is of another size goes before anything new is made
+        let [mean, variance] = [mean, variance].map(|old| (old.shape() == shape).then_some(old));
+        let as_large = |old: Option<Mat<f64>>| old.unwrap_or_else(|| Mat::zeros(shape.0, shape.1));
         let mut mean = as_large(mean);
         let right = w.transpose().to_owned();
         polyview_linalg::times(z, right.as_ref(), mean.as_mut(), Accum::Replace);
         let own = |rows: &RowMoments| matches!(rows.cov(), RowCov::PerRow(_));
         if !(own(self.factors) && own(self.weights)) {
+            drop(variance);
             return (mean, self.variance_of_products(samples, columns));
         }
         let k = self.weights.k();

@@ -104,6 +104,7 @@ fn the_view_is_that_of_the_columns_of_its_map() {
         .unwrap();
     let mut plain = models::bibfa(12);
     plain.vb.max_sweeps = 300;
+    plain.vb.prune = fit.run_options().vb.prune;
     let choices = crate::ViewChoices {
         kernel: None,
         ..spec("rbf{width=1.5}").view("x")
