@@ -91,9 +91,12 @@ impl RowMoments {
             return vec![0.0; rows.len()];
         }
         if let RowCov::Diagonal(v) = self.cov() {
-            let of = |r: usize| match (0..self.k()).all(|j| v[(r, j)] == 0.0) {
-                true => 0.0,
-                false => (0..self.k()).map(|j| v[(r, j)].ln()).sum(),
+            let of = |r: usize| {
+                if (0..self.k()).all(|j| v[(r, j)] == 0.0) {
+                    0.0
+                } else {
+                    (0..self.k()).map(|j| v[(r, j)].ln()).sum()
+                }
             };
             return rows.map(of).collect();
         }
