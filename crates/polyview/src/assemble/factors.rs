@@ -19,6 +19,7 @@ pub(crate) fn most_with_choices(
     choices: &[ViewChoices],
     is_faithful: bool,
 ) -> usize {
+    #[allow(clippy::single_match_else)]
     let columns = |(view, choices): (&View, &ViewChoices)| match &choices.kernel {
         Some(kernel) => (kernel.features.or(kernel.references)).unwrap_or_else(|| view.n_samples()),
         None => {

@@ -133,7 +133,9 @@ pub(super) fn too_narrow(summary: &[Summary], models: &[CrossValidateModel]) -> 
         for model in models {
             let spec = model.composed.spec();
             let likelihood = spec.map(|spec| spec.view(target).likelihood);
-            let instead = likelihood.as_ref().and_then(|l| l.for_more_variance());
+            let instead = likelihood
+                .as_ref()
+                .and_then(crate::spec::Likelihood::for_more_variance);
             let of = |method: &str, score: Score| {
                 let mut rows = of_target.iter();
                 let row = rows.find(|s| s.method == method && s.score == score);
