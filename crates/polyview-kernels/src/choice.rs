@@ -63,6 +63,11 @@ impl Family {
             Self::Precomputed => "precomputed",
         }
     }
+    /// Whether similarities may have more directions than there are features: what is not linear in these. Of those that
+    /// were computed elsewhere nobody knows.
+    pub fn bends(self) -> bool {
+        !matches!(self, Self::Linear | Self::Polynomial { degree: 1, .. })
+    }
     /// The same family with this width, where it has one.
     #[must_use]
     pub fn with_width(self, width: Width) -> Self {

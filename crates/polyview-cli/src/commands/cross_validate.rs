@@ -45,7 +45,7 @@ fn check(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     Ok(())
 }
 
-/// Refuses choices of folds of samples where cells are hidden instead, and folds by a column that nobody gave.
+/// Refuses choices of folds of samples where cells are hidden instead.
 fn check_folds(args: &CrossValidateArgs, targets: &[String]) -> Outcome<()> {
     let choices = [
         ("--stratify", args.stratify.is_some()),

@@ -122,7 +122,7 @@ fn same((ids, own): &Column, (others, other): &Column) -> bool {
 pub fn complete(
     data: &Dataset,
     adjusted: &Adjusted<'_>,
-    likelihood: impl Fn(&str) -> Likelihood,
+    likelihood: impl Fn(&str) -> Option<Likelihood>,
 ) -> Outcome<()> {
     let missing = |m: &Metadata| match &m.values {
         MetadataValues::Numbers(x) => x.iter().position(|x| x.is_nan()),
@@ -152,8 +152,10 @@ pub fn complete(
     for (view, path) in adjusted.offsets {
         let column = Offset::column_of(view);
         let own = data.metadata().iter().find(|m| m.name == column);
-        if let Some(MetadataValues::Numbers(numbers)) = own.map(|m| &m.values) {
-            let checked = Offset::check((view, &likelihood(view)), data.samples(), numbers);
+        if let Some(MetadataValues::Numbers(numbers)) = own.map(|m| &m.values)
+            && let Some(likelihood) = likelihood(view)
+        {
+            let checked = Offset::check((view, &likelihood), data.samples(), numbers);
             checked.map_err(|source| Failure::Offset {
                 path: path.clone(),
                 source,

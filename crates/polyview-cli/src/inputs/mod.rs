@@ -140,7 +140,9 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let data = data.map_err(|e| present.cause(e, metadata, study.groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
-    complete(&data, &adjusted, |view| study.model.view(view).likelihood)?;
+    complete(&data, &adjusted, |view| {
+        Some(study.model.view(view).likelihood)
+    })?;
     for text in suspicious(data.views(), data.samples(), study) {
         warning(cli, text);
     }

@@ -165,10 +165,7 @@ pub fn new_data_for(
     let data = data.map_err(|e| present.cause(e, metadata, groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     complete(&data, &adjusted, |view| {
-        let known = fit.view(view).ok();
-        known.map_or_else(Likelihood::default, |(_, info)| {
-            info.choices.likelihood.clone()
-        })
+        Some(fit.view(view).ok()?.1.choices.likelihood.clone())
     })?;
     Ok(data)
 }

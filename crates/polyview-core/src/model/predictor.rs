@@ -151,7 +151,8 @@ impl Predictor<'_> {
         self.products_in((nothing(), nothing()), samples, columns)
     }
 
-    /// [`Predictor::products`] in the memory of those of another block, where it is as large.
+    /// [`Predictor::products`] in the memory of those of another block, samples × columns as well, where it is as large; what is
+    /// in it does not matter.
     pub fn products_in(
         &self,
         (mean, variance): (Mat<f64>, Mat<f64>),

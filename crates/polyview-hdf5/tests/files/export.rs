@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hdf5_pure::File;
 use polyview::{Fit, GroupChoices, ModelSpec, PredictOptions, ProjectOptions, ViewChoices, models};
-use polyview_core::{Dataset, Table};
+use polyview_core::{Dataset, DatasetBuilder, Table};
 use polyview_datasets::nutrimouse;
 use polyview_hdf5::{ExportOptions, Hdf5Error, ImportOptions, read_mofa2, write_mofa2};
 use polyview_linalg::Mat;
@@ -77,6 +77,20 @@ fn groups_take_their_intercepts_along() {
 }
 
 /// The data without the view of ones and zeros.
+/// A data set with the views of another one.
+fn with_views_of(data: &Dataset, mut builder: DatasetBuilder) -> Dataset {
+    for v in data.views() {
+        builder = builder.view(Table {
+            name: v.name().into(),
+            samples: data.samples().to_vec(),
+            features: v.features().to_vec(),
+            values: v.to_values_with_nan(),
+            levels: Vec::new(),
+        });
+    }
+    builder.build().unwrap()
+}
+
 fn real_data() -> Dataset {
     let data = data();
     let groups = data.groups().unwrap();
@@ -478,17 +492,7 @@ fn scales_and_sweeps_come_back_as_they_were() {
 fn precisions_of_factors_out_and_back() {
     let ungrouped = {
         let data = real_data();
-        let mut builder = Dataset::builder();
-        for v in data.views() {
-            builder = builder.view(Table {
-                name: v.name().into(),
-                samples: data.samples().to_vec(),
-                features: v.features().to_vec(),
-                values: v.to_values_with_nan(),
-                levels: Vec::new(),
-            });
-        }
-        builder.build().unwrap()
+        with_views_of(&data, Dataset::builder())
     };
     let plug_in = ProjectOptions {
         weights: polyview::WeightUncertainty::PlugIn,
@@ -590,25 +594,13 @@ fn copies_say_what_they_are_copies_of() {
 fn a_group_of_fewer_samples_than_factors_is_a_model() {
     let data = real_data();
     let group = |n: usize| if n < 2 { "few" } else { "many" };
-    let mut builder = Dataset::builder().groups(
-        (0..30)
-            .map(|n| (format!("s{n}"), group(n).to_owned()))
-            .collect(),
-    );
-    for v in data.views() {
-        builder = builder.view(Table {
-            name: v.name().into(),
-            samples: data.samples().to_vec(),
-            features: v.features().to_vec(),
-            values: v.to_values_with_nan(),
-            levels: Vec::new(),
-        });
-    }
+    let groups = (0..30).map(|n| (format!("s{n}"), group(n).to_owned()));
+    let data = with_views_of(&data, Dataset::builder().groups(groups.collect()));
     let mut spec = models::mofa(3);
     spec.groups = GroupChoices::default();
     spec.vb.max_sweeps = 20;
     spec.vb.prune = polyview_infer::PruneRule::never();
-    let fit = polyview::fit(builder.build().unwrap(), spec).unwrap();
+    let fit = polyview::fit(data.clone(), spec).unwrap();
     let (_folder, path) = exported(&fit, &ExportOptions::default());
     let options = ImportOptions {
         group: Some("few".into()),

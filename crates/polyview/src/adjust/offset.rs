@@ -37,8 +37,8 @@ impl Offset {
     pub fn column_of(view: &str) -> String {
         format!("offset of {view}")
     }
-    /// Refuses numbers that are given of samples and that no offset of a view of that likelihood can be; `NaN` is that nobody
-    /// knows it.
+    /// Refuses `numbers`, one for each of `samples` in data units, where one cannot be an offset of the view of that name and
+    /// likelihood; `NaN` is that nobody knows it (spec/sites 9).
     ///
     /// # Errors
     /// [`ErrorKind::BadOffset`]: sizes are positive, and all are finite.

@@ -19,13 +19,12 @@ pub(crate) fn most_with_choices(
     choices: &[ViewChoices],
     is_faithful: bool,
 ) -> usize {
-    #[allow(clippy::single_match_else)]
-    let columns = |(view, choices): (&View, &ViewChoices)| match &choices.kernel {
-        Some(kernel) => (kernel.features.or(kernel.references)).unwrap_or_else(|| view.n_samples()),
-        None => {
-            let left_out = kept_and_left_out(view, choices).filter(|_| !is_faithful);
-            features(std::slice::from_ref(view)) - left_out.map_or(0, |(_, out)| out.len())
+    let columns = |(view, choices): (&View, &ViewChoices)| {
+        if let Some(kernel) = &choices.kernel {
+            return (kernel.features.or(kernel.references)).unwrap_or_else(|| view.n_samples());
         }
+        let left_out = kept_and_left_out(view, choices).filter(|_| !is_faithful);
+        features(std::slice::from_ref(view)) - left_out.map_or(0, |(_, out)| out.len())
     };
     let all: usize = data.views().iter().zip(choices).map(columns).sum();
     data.n_samples().min(all)

@@ -1,7 +1,6 @@
 //! How a fit goes about its work, whoever composed its model.
 
 use polyview_infer::{PruneRule, Start, StochasticOptions, VbOptions};
-use polyview_kernels::Family;
 use serde::{Deserialize, Serialize};
 
 use super::{Algorithm, ChainStart, EngineKind, GibbsOptions, ModelSpec, ViewChoices};
@@ -73,9 +72,9 @@ impl ModelSpec {
             stochastic: self.stochastic,
         }
     }
-    /// The rule by which factors are removed. Beside a kernel that bends none is empty by the usual size unless somebody says so: similarities
-    /// are numbers without noise whose directions fall off by orders of magnitude, and while their noise comes down from the
-    /// variance of all of them the small ones, in which what bends is, say less than their own uncertainty
+    /// The rule by which factors are removed. Beside a kernel that bends none is empty by the usual size, unless another size was
+    /// chosen: similarities are numbers without noise whose directions fall off by orders of magnitude, and while their noise
+    /// comes down from the variance of all of them the small ones, in which what bends is, say less than their own uncertainty
     /// (docs/decisions/0098-small-directions-of-kernels.md).
     fn pruning(&self) -> PruneRule {
         let usual = PruneRule::default();
@@ -84,8 +83,7 @@ impl ModelSpec {
             own.energy_ratio == usual.energy_ratio && own.largest_weight == usual.largest_weight;
         let choices = self.views.iter().map(|v| &v.choices);
         let mut choices = choices.chain([&self.defaults]);
-        // similarities of a linear kernel have no more directions than there are features
-        let bends = |c: &ViewChoices| c.kernel.is_some_and(|k| k.family != Family::Linear);
+        let bends = |c: &ViewChoices| c.kernel.is_some_and(|k| k.family.bends());
         if is_usual && choices.any(bends) {
             PruneRule {
                 energy_ratio: 0.0,

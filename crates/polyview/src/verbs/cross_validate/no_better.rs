@@ -131,11 +131,10 @@ pub(super) fn too_narrow(summary: &[Summary], models: &[CrossValidateModel]) -> 
     for of_target in summary.chunk_by(|a, b| a.target == b.target) {
         let target = &of_target[0].target;
         for model in models {
-            let spec = model.composed.spec();
-            let likelihood = spec.map(|spec| spec.view(target).likelihood);
-            let instead = likelihood
+            let choices = model.composed.spec().map(|spec| spec.view(target));
+            let instead = choices
                 .as_ref()
-                .and_then(crate::spec::Likelihood::for_more_variance);
+                .and_then(|own| own.likelihood.for_more_variance());
             let of = |method: &str, score: Score| {
                 let mut rows = of_target.iter();
                 let row = rows.find(|s| s.method == method && s.score == score);
@@ -163,7 +162,7 @@ pub(super) fn too_narrow(summary: &[Summary], models: &[CrossValidateModel]) -> 
             .collect();
             if !found.is_empty() {
                 out.push(format!(
-                    "'{target}': the laws of {} are too narrow ({}): the counts vary more than Poisson counts do; take the \
+                    "'{target}': the laws of {} are too narrow ({}): the counts vary more than their likelihood lets them; take the \
                      likelihood {instead}",
                     model.name(),
                     found.join("; ")

@@ -141,10 +141,9 @@ impl<'a> Plan<'a> {
             options,
             others: others.iter().map(|v| v.name()).collect(),
             folds: Vec::new(),
-            groups: match &options.keep_together {
-                Some(column) => Some(kept_together(data.samples(), data.metadata(), column)?),
-                None => None,
-            },
+            groups: (options.keep_together.as_deref())
+                .map(|column| kept_together(data.samples(), data.metadata(), column))
+                .transpose()?,
             kinds,
             kernels,
         };
