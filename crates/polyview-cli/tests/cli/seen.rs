@@ -74,7 +74,7 @@ fn a_way_that_the_program_chose_is_not_the_users() {
     assert!(
         words
             .join(" ")
-            .contains("a tenth of a cell stands for each way"),
+            .contains("means of what these cells leave open"),
         "{journal}"
     );
 }

@@ -14,8 +14,6 @@ use crate::spec::Settle;
 
 /// What is mixed, in the order of the shares.
 pub(crate) const WAYS: [&str; 2] = ["joint fit", "regression on features"];
-/// What part of a cell is taken to have been seen of each way before any is (a Dirichlet prior of the shares).
-const BEFORE: f64 = 0.1;
 /// A way with a smaller share is left out.
 const LEAST: f64 = 0.02;
 /// Folds, whose joint fits are what finding shares costs.
@@ -23,9 +21,11 @@ const FOLDS: usize = 3;
 /// So many samples tell ways apart: where one fold holds out as many, its joint fit is the only one. Two ways whose densities of
 /// a sample differ with a standard deviation of one nat are known to .03 nats then, and shares are flatter than that.
 const ENOUGH: usize = 1000;
-/// Most steps to the shares, and the change that ends them.
-const STEPS: usize = 2000;
-const STILL: f64 = 1e-9;
+/// Steps of the integrals over a share, an even number, and how far below its top, in nats, a density is nothing.
+const STEPS: usize = 100;
+const NOTHING: f64 = 40.0;
+/// Halvings that find the top of a density and where it is nothing.
+const HALVINGS: usize = 30;
 
 /// Where the state has the shares of a view.
 pub(crate) fn place(target: &str) -> String {
@@ -45,41 +45,74 @@ pub(super) enum Way {
 /// A way and its share of each sample.
 pub(super) type Told = (Way, Vec<f64>);
 
-/// The shares of ways by their log densities of the same cells: those of the largest posterior density, by expectation and
-/// maximisation, from equal ones.
-///
-/// $\max\_w \sum\_c\ln\sum\_k w\_k p\_{kc} + a\sum\_k\ln w\_k$, which is concave in w.
-fn shares(cells: &[Vec<f64>], ways: usize) -> Vec<f64> {
-    let mut shares = vec![1.0 / ways as f64; ways];
-    let mut own = vec![0.0; ways];
-    for _ in 0..STEPS {
-        let mut counts = vec![BEFORE; ways];
-        for cell in cells {
-            let most = cell.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            for ((own, ln), share) in own.iter_mut().zip(cell).zip(&shares) {
-                *own = share * (ln - most).exp();
-            }
-            let sum: f64 = own.iter().sum();
-            for (count, own) in counts.iter_mut().zip(&own) {
-                *count += own / sum;
-            }
+/// What two ways say of held-out cells: their densities, the larger of each cell 1.
+struct Pairs(Vec<[f64; 2]>);
+
+impl Pairs {
+    fn of(cells: &[[f64; 2]]) -> Self {
+        let pair = |[a, b]: &[f64; 2]| {
+            let most = a.max(*b);
+            [(a - most).exp(), (b - most).exp()]
+        };
+        Self(cells.iter().map(pair).collect())
+    }
+
+    /// $\sum\_c\ln(w p\_{1c} + (1-w) p\_{2c})$, which is concave in w.
+    fn value(&self, w: f64) -> f64 {
+        self.0
+            .iter()
+            .map(|[a, b]| (w * a + (1.0 - w) * b).ln())
+            .sum()
+    }
+
+    /// Its slope.
+    fn slope(&self, w: f64) -> f64 {
+        let of = |[a, b]: &[f64; 2]| (a - b) / (w * a + (1.0 - w) * b);
+        self.0.iter().map(of).sum()
+    }
+
+    /// The shares of the ways: their means under all that the cells leave open, from any share being as likely as another.
+    ///
+    /// With $p(w)\propto\prod\_c(w p\_{1c} + (1-w) p\_{2c})$ the law of a new cell is $\int p(w)(w p\_1 + (1-w) p\_2)\,dw$, the mixture
+    /// with the mean of w.
+    fn shares(&self) -> [f64; 2] {
+        let top = turn(0.0, 1.0, |w| self.slope(w) > 0.0);
+        let most = self.value(top);
+        let seen = |w: f64| self.value(w) > most - NOTHING;
+        let (low, high) = (turn(0.0, top, |w| !seen(w)), turn(top, 1.0, seen));
+        let (mut all, mut first) = (0.0, 0.0);
+        // by Simpson's rule
+        for step in 0..=STEPS {
+            let weight = match step {
+                0 | STEPS => 1.0,
+                _ => 2.0 + 2.0 * (step % 2) as f64,
+            };
+            let w = low + (high - low) * step as f64 / STEPS as f64;
+            let density = weight * (self.value(w) - most).exp();
+            all += density;
+            first += density * w;
         }
-        let all: f64 = counts.iter().sum();
-        let mut change = 0.0f64;
-        for (share, count) in shares.iter_mut().zip(&counts) {
-            change = change.max((count / all - *share).abs());
-            *share = count / all;
-        }
-        if change < STILL {
-            break;
+        let mean = first / all;
+        [mean, 1.0 - mean]
+    }
+}
+
+/// Where what holds near `low` ends; an end of the interval where it holds nowhere or everywhere.
+fn turn(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
-    shares
+    (low + high) / 2.0
 }
 
 /// Mean log density of cells under a mixture.
-fn mixed(cells: &[Vec<f64>], shares: &[f64]) -> f64 {
-    let of = |cell: &Vec<f64>| {
+fn mixed(cells: &[[f64; 2]], shares: [f64; 2]) -> f64 {
+    let of = |cell: &[f64; 2]| {
         let most = cell.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = (cell.iter().zip(shares))
             .map(|(ln, share)| share * (ln - most).exp())
@@ -104,14 +137,14 @@ fn shares_of(held: [&Mat<f64>; 2], usable: &[bool], folds: Folds) -> Option<([f6
             // a cell that both ways rule out tells none apart; of a fold that was not taken there is but one way
             let told = cell.iter().any(|x| x.is_finite());
             if told && cell.iter().all(|x| !x.is_nan()) {
-                cells.push(cell.to_vec());
+                cells.push(cell);
             }
         }
     }
     if cells.is_empty() {
         return None;
     }
-    let found = shares(&cells, WAYS.len());
+    let found = Pairs::of(&cells).shares();
     // what has next to nothing is left out, and the other has all
     let kept: f64 = found.iter().filter(|s| **s >= LEAST).sum();
     let of = |w: usize| {
@@ -130,15 +163,14 @@ fn shares_of(held: [&Mat<f64>; 2], usable: &[bool], folds: Folds) -> Option<([f6
         } else {
             format!("{} folds", folds.all)
         },
-        mixed(&cells, &out)
+        mixed(&cells, out)
     );
     for (w, name) in WAYS.iter().enumerate() {
         let own = cells.iter().map(|cell| cell[w]).sum::<f64>() / cells.len() as f64;
         let comma = if w > 0 { ", " } else { "" };
         let _ = write!(said, "{comma}{name} {own:.4} ({:.2})", out[w]);
     }
-    // what the prior of the shares costs is no riddle then
-    said.push_str("; a tenth of a cell stands for each way beforehand, so that few cells leave something to both");
+    said.push_str("; shares are means of what these cells leave open, so that few cells leave something to both");
     Some((out, said))
 }
 
@@ -339,53 +371,50 @@ fn has(shares: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    /// Log densities of cells by ways of which one is right with these probabilities.
-    fn cells(count: usize, of: impl Fn(usize) -> Vec<f64>) -> Vec<Vec<f64>> {
+    /// Log densities of cells by two ways.
+    fn cells(count: usize, of: impl Fn(usize) -> [f64; 2]) -> Vec<[f64; 2]> {
         (0..count).map(of).collect()
+    }
+
+    fn shares(cells: &[[f64; 2]]) -> [f64; 2] {
+        Pairs::of(cells).shares()
     }
 
     #[test]
     fn one_way_that_knows_all_has_nearly_all() {
-        let told = |n: usize| vec![0.5f64.ln(), 0.99f64.ln(), (0.2 + 0.6 * (n % 2) as f64).ln()];
-        let many = shares(&cells(500, told), 3);
+        let told = |_: usize| [0.5f64.ln(), 0.99f64.ln()];
+        let many = shares(&cells(500, told));
         assert!(many[1] > 0.98, "{many:?}");
         assert!((many.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        // a handful of cells leaves something to the others, and none decides nothing
-        let few = shares(&cells(3, told), 3);
-        assert!(few[1] < 0.95 && few[1] > few[0], "{few:?}");
-        assert_eq!(shares(&[], 3), vec![1.0 / 3.0; 3]);
-        // nor does a way that rules nothing out win by one cell that others rule out
-        let sure = |n: usize| vec![if n == 0 { -700.0 } else { -0.01 }, -0.7];
-        let both = shares(&cells(200, sure), 2);
+        // a handful of cells leaves much to the other, and none decides nothing
+        let few = shares(&cells(3, told));
+        assert!(few[1] < 0.7 && few[1] > few[0], "{few:?}");
+        assert!((shares(&[])[0] - 0.5).abs() < 1e-8);
+        // nor does a way that rules nothing out win by one cell that the other rules out
+        let sure = |n: usize| [if n == 0 { -700.0 } else { -0.01 }, -0.7];
+        let both = shares(&cells(200, sure));
         assert!(
-            both[0] > 0.9 && mixed(&cells(200, sure), &both) > -0.1,
+            both[0] > 0.9 && mixed(&cells(200, sure), both) > -0.1,
             "{both:?}"
         );
     }
 
-    /// At the optimum the slopes are alike: $\sum_c p_{kc}/\sum_j w_jp_{jc} + a/w_k$ is the same for all ways.
+    /// Ways that rule out what the other says have the share a + 1 of a + b + 2 (Laplace's rule of succession).
     #[test]
-    fn shares_are_those_of_the_largest_posterior_density() {
-        let told = |n: usize| {
-            let x = ((n * 7919) % 101) as f64 / 101.0;
-            vec![
-                (0.1 + 0.8 * x).ln(),
-                (0.9 - 0.7 * x).ln(),
-                (0.3 + 0.3 * x * x).ln(),
-            ]
-        };
-        let all = cells(60, told);
-        let w = shares(&all, 3);
-        let slope = |k: usize| {
-            let of = |c: &Vec<f64>| c[k].exp() / (0..3).map(|j| w[j] * c[j].exp()).sum::<f64>();
-            all.iter().map(of).sum::<f64>() + BEFORE / w[k]
-        };
-        let whole = 60.0 + 3.0 * BEFORE;
-        for k in 0..3 {
+    fn shares_are_means_of_what_cells_leave_open() {
+        for (a, b) in [(0, 1), (3, 0), (7, 2), (40, 60), (90_000, 10_000)] {
+            let own = |n: usize| {
+                if n < a {
+                    [-0.3, f64::NEG_INFINITY]
+                } else {
+                    [f64::NEG_INFINITY, -2.0]
+                }
+            };
+            let found = shares(&cells(a + b, own));
+            let exact = (a + 1) as f64 / (a + b + 2) as f64;
             assert!(
-                (slope(k) / whole - 1.0).abs() < 1e-5,
-                "{k}: {} {w:?}",
-                slope(k)
+                (found[0] - exact).abs() < 1e-6,
+                "{a} {b}: {found:?} {exact}"
             );
         }
     }
