@@ -100,14 +100,14 @@ impl Pairs {
 /// Where what holds near `low` ends; an end of the interval where it holds nowhere or everywhere.
 fn turn(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..HALVINGS {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if holds(middle) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    (low + high) / 2.0
+    f64::midpoint(low, high)
 }
 
 /// Mean log density of cells under a mixture.
