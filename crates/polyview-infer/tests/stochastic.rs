@@ -105,6 +105,8 @@ fn still() -> VbOptions {
         tolerance: 1e-14,
         // steps of batches begin where the last one ended
         momentum: false,
+        // the factors of a batch are always those of its weights
+        noise_first: false,
         ..VbOptions::default()
     }
 }

@@ -97,13 +97,17 @@ pub enum Rule {
     /// short of it or beyond. The bound is quadratic in them, so that between 0 and 2 it
     /// does not fall.
     Relaxed(f64),
+    /// To the optimum given everything else and that no entry is zero, of rows whose prior chooses which are
+    /// ([`RowBlock::inclusion`](crate::RowBlock::inclusion)); of others to the optimum. A start, while nothing is known of noise: it
+    /// raises the bound as long as no update by another rule has been.
+    Dense,
 }
 
 impl Rule {
     /// How far means of rows with own parts go: 1 is the optimum.
     pub fn rate(self) -> f64 {
         match self {
-            Self::Optimum => 1.0,
+            Self::Optimum | Self::Dense => 1.0,
             Self::Relaxed(rate) => rate,
         }
     }

@@ -3,6 +3,7 @@
 
 mod gibbs;
 mod momentum;
+mod noise_first;
 mod state;
 mod vb;
 

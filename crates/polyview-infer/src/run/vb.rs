@@ -41,11 +41,17 @@ pub struct VbOptions {
     /// where the last good one ended (docs/decisions/0085-momentum-and-the-end.md). On by default.
     #[serde(skip_serializing_if = "is_true")]
     pub momentum: bool,
+    /// Whether noise comes down before factors are judged: while the likelihood of a view rises by more than a tenth
+    /// of a nat per cell in each sweep, factors are neither turned nor removed, and weights that choose
+    /// their entries take all of them, under factors that stay where the start put them. Noise begins at the variance of the
+    /// data, beside which small factors look empty (docs/decisions/0099-noise-first.md). On by default.
+    #[serde(skip_serializing_if = "is_true")]
+    pub noise_first: bool,
 }
 
-/// Whether sweeps begin beyond where the one before ended, as by default.
-fn is_true(momentum: &bool) -> bool {
-    *momentum
+/// Whether a choice that is on by default is.
+fn is_true(choice: &bool) -> bool {
+    *choice
 }
 
 /// Whether updates go to the optimum.
@@ -64,6 +70,7 @@ impl Default for VbOptions {
             audit: Audit::Sweeps,
             relaxation: 1.0,
             momentum: true,
+            noise_first: true,
         }
     }
 }
@@ -209,7 +216,11 @@ impl VbOptions {
     /// One sweep in the order of the schedule.
     fn steps(&self, run: &mut RunState) -> Result<(), NumericError> {
         let engine = self.engine(run);
-        let groups = step_groups(&run.model.schedule);
+        let groups = if self.noise_comes_down(run) {
+            run.steps_while_noise_comes_down()
+        } else {
+            step_groups(&run.model.schedule)
+        };
         if self.audit == Audit::Blocks && run.record.sweep > 1 && run.model.is_guaranteed() {
             let mut before = run.model.bound();
             for step in groups.concat() {
@@ -258,13 +269,17 @@ impl VbOptions {
     /// (extreme partners of ranks) is overshot further each time.
     fn engine(&self, run: &RunState) -> Vb {
         let relaxed = run.record.sweep > BEFORE_RELAXATION && run.model.is_guaranteed();
-        Vb {
-            rule: if relaxed {
-                Rule::Relaxed(self.relaxation)
-            } else {
-                Rule::Optimum
-            },
-        }
+        let rule = if self.noise_comes_down(run) && run.model.chooses_entries() {
+            Rule::Dense
+        } else if relaxed {
+            Rule::Relaxed(self.relaxation)
+        } else {
+            Rule::Optimum
+        };
+        Vb { rule }
+    }
+    fn noise_comes_down(&self, run: &RunState) -> bool {
+        self.noise_first && run.noise_comes_down(run.model.factors.moments().rows())
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use polyview_core::{
     BlockSource, Context, DataError, Event, Journal, Noise, NoiseScope, Of, RowBlock, RowMoments,
-    Schedule, Term,
+    Rule, Schedule, Term,
 };
 use polyview_linalg::{Mat, SymPacked};
 use polyview_random::StreamKey;
@@ -133,7 +133,7 @@ impl Run<Stochastic> {
             add: scale,
         };
         strategy.take(state, weighting)?;
-        strategy.update(state)
+        strategy.update(state, strategy.rule(state))
     }
 
     /// Factors of all samples under the final weights, noise and intercepts.
@@ -201,11 +201,13 @@ impl Strategy for Stochastic {
         if comparable && report.change < -fall && run.model.is_guaranteed() {
             run.note_fall();
         }
-        if self.vb.rotate == Rotate::InLoop {
-            self.rotate(run)?;
-        }
-        if let Some(keep) = run.prune(&self.vb.prune)? {
-            self.select(&keep);
+        if !self.noise_comes_down(run) {
+            if self.vb.rotate == Rotate::InLoop {
+                self.rotate(run)?;
+            }
+            if let Some(keep) = run.prune(&self.vb.prune)? {
+                self.select(&keep);
+            }
         }
         report.movement = run.movement(false);
         if !self.exact && is_due(report.sweep) {
@@ -288,7 +290,7 @@ impl Stochastic {
                 add: rho * scale,
             };
             self.take(run, weighting)?;
-            self.update(run)?;
+            self.update(run, self.rule(run))?;
         }
         Ok(mean.terms)
     }
@@ -307,7 +309,7 @@ impl Stochastic {
             let keep = if i == 0 { 0.0 } else { 1.0 };
             self.take(run, Weighting { keep, add: 1.0 })?;
         }
-        self.update(run)?;
+        self.update(run, self.rule(run))?;
         Ok(mean.terms)
     }
 
@@ -387,12 +389,23 @@ impl Stochastic {
     }
 
     /// Everything that follows from the sums.
-    pub(super) fn update(&self, run: &mut RunState) -> Result<(), StochasticError> {
+    pub(super) fn update(&self, run: &mut RunState, rule: Rule) -> Result<(), StochasticError> {
         let (model, mut cx) = run.parts();
         for (part, sums) in model.views.iter_mut().zip(&self.sums) {
-            sums.update(part, &mut cx)?;
+            sums.update(part, rule, &mut cx)?;
         }
         Ok(())
+    }
+    /// How weights are updated: those that choose their entries take all of them while noise comes down.
+    fn rule(&self, run: &RunState) -> Rule {
+        if self.noise_comes_down(run) && run.model.chooses_entries() {
+            Rule::Dense
+        } else {
+            Rule::Optimum
+        }
+    }
+    fn noise_comes_down(&self, run: &RunState) -> bool {
+        self.vb.noise_first && run.noise_comes_down(self.source.samples())
     }
 }
 

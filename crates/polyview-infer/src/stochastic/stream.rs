@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{NumericError, State, StateReader, Stateful};
+use polyview_core::{NumericError, Rule, State, StateReader, Stateful};
 use polyview_linalg::{Mat, MatRef};
 
 use super::run::empty_sums;
@@ -95,7 +95,7 @@ impl StochasticRun {
     /// # Errors
     /// [`StochasticError`] from the parts.
     pub fn follow(&mut self) -> Result<(), StochasticError> {
-        self.strategy.update(&mut self.state)
+        self.strategy.update(&mut self.state, Rule::Optimum)
     }
     /// The views, without samples.
     ///

@@ -269,6 +269,7 @@ impl ViewSums {
     pub(super) fn update(
         &self,
         part: &mut ViewPart,
+        rule: Rule,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         let ViewPart {
@@ -314,7 +315,7 @@ impl ViewSums {
                     }
                 }
             }
-            weights.update(&mut eq, Rule::Optimum, cx)?;
+            weights.update(&mut eq, rule, cx)?;
             let w = weights.moments().mean();
             if bias.is_present() {
                 let (precision, rhs): (Vec<f64>, Vec<f64>) = block

@@ -1,7 +1,7 @@
 //! What changes the factors of a stochastic run besides its steps: rotation,
 //! pruning, and factors taken out on trial.
 
-use polyview_core::{Event, RotationSide, RowCov, RowMoments, State, Stateful};
+use polyview_core::{Event, RotationSide, RowCov, RowMoments, Rule, State, Stateful};
 use polyview_linalg::{Mat, PackedRows, SymPacked};
 
 use super::gathered::Gathered;
@@ -58,7 +58,7 @@ impl Stochastic {
             dropped = true;
         }
         if dropped {
-            self.update(run)?;
+            self.update(run, Rule::Optimum)?;
             run.previous.clear();
         }
         Ok(dropped)

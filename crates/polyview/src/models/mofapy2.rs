@@ -40,6 +40,7 @@ pub fn mofapy2(factors: usize) -> ModelSpec {
             rotate: Rotate::Off,
             prune: PruneRule::never(),
             momentum: false,
+            noise_first: false,
             ..VbOptions::default()
         },
         ..ModelSpec::default()

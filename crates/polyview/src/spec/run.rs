@@ -65,6 +65,7 @@ impl ModelSpec {
             vb: VbOptions {
                 // sweep by sweep those of another program
                 momentum: self.vb.momentum && self.algorithm != Algorithm::Faithful,
+                noise_first: self.vb.noise_first && self.algorithm != Algorithm::Faithful,
                 prune: self.pruning(),
                 ..self.vb.clone()
             },

@@ -42,16 +42,21 @@ impl RowBlock for SpikeSlabRows {
     ) -> Result<(), NumericError> {
         self.check()
     }
-    /// Always to the optimum: entries that are zero or not know no way beyond it.
+    /// To the optimum, by [`Rule::Dense`] to that with every entry in the slab; entries that are zero or not know no way
+    /// beyond it.
     fn update(
         &mut self,
         eq: &mut NormalEquations,
-        _rule: Rule,
+        rule: Rule,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
         let explicit = self.moments.explicit_rows();
-        let site = Optimum(Scales::new(&self.prior));
+        let scales = Scales::new(&self.prior);
+        let site = Optimum(match rule {
+            Rule::Dense => scales.in_the_slab(),
+            _ => scales,
+        });
         let tiles = sweep::sweep(eq, self.moments.mean(), self.passes, &site);
         if start == 0 {
             self.entropy = 0.0;

@@ -25,6 +25,9 @@ pub(super) struct Scales<'a> {
     of: Vec<Scale>,
 }
 
+/// Log-odds of what is certain: finite, so that times a probability of zero they are nothing.
+const CERTAIN: f64 = 1e6;
+
 impl<'a> Scales<'a> {
     pub(super) fn new(prior: &'a SpikeSlab) -> Self {
         let (alpha, theta) = (prior.gammas().mean(), prior.betas());
@@ -41,6 +44,13 @@ impl<'a> Scales<'a> {
                 })
                 .collect(),
         }
+    }
+    /// The same of entries that are all in the slab.
+    pub(super) fn in_the_slab(mut self) -> Self {
+        for scale in &mut self.of {
+            scale.log_odds = CERTAIN;
+        }
+        self
     }
     #[inline]
     fn group(&self, row: usize) -> u32 {

@@ -342,6 +342,46 @@ fn with_every_entry_included_it_is_plain_ard() {
     }
 }
 
+/// Every entry is in the slab, whatever the scales say, as in rows under plain ARD. The bound does not fall by such an update,
+/// and rises by the first of the usual ones.
+#[test]
+fn a_dense_update_takes_every_entry() {
+    let (rows, k) = (50, 4);
+    for kind in [Kind::Shared, Kind::Scaled, Kind::Own] {
+        let p = problem(kind, rows, k, 21);
+        let mut dense = problem(kind, rows, k, 21);
+        dense.rule = Rule::Dense;
+        let mut scales = SpikeSlab::new(options(), rows, k);
+        scales.betas_mut().set_values(&vec![0.01; k]);
+        scales.hold_probabilities(usize::MAX);
+        let mut b = SpikeSlabRows::new("w", scales, start(rows, k, 3));
+        let gamma = GammaPrior::new(1.4, 0.9);
+        let mut plain = DiagonalRows::new("w", Ard::new(gamma, k), start(rows, k, 3));
+        plain.set_moments(start(rows, k, 3));
+        let mut before = f64::NEG_INFINITY;
+        for _ in 0..6 {
+            dense.update(&mut b, &[rows]);
+            p.update(&mut plain, &[rows]);
+            b.learn_alone();
+            plain.learn_alone();
+            for r in 0..rows {
+                for j in 0..k {
+                    assert_eq!(b.inclusion()[(r, j)], 1.0);
+                    let (x, y) = (b.moments(), plain.moments());
+                    close(x.mean()[(r, j)], y.mean()[(r, j)], 1e-12, "mean");
+                    close(x.variance(r, j), y.variance(r, j), 1e-12, "variance");
+                }
+            }
+            let now = p.objective(&b);
+            assert!(now >= before - 1e-9 * now.abs(), "{kind:?} {before} {now}");
+            before = now;
+        }
+        p.update(&mut b, &[rows]);
+        assert!(p.objective(&b) > before, "{kind:?}");
+        assert!(b.inclusion()[(0, 0)] < 1.0);
+    }
+}
+
 #[test]
 fn one_group_is_no_group() {
     let (rows, k) = (45, 3);

@@ -29,12 +29,15 @@ impl Gain {
         self.by > if self.error.is_nan() { 0.0 } else { self.error }
     }
     fn words(&self) -> String {
+        // two digits of what is small
+        let tenths = -self.by.abs().max(1e-5).log10().min(0.0);
+        let decimals = (tenths.ceil() as usize + 1).max(2);
         let error = if self.error.is_nan() {
             String::new()
         } else {
-            format!(" ± {:.2}", self.error)
+            format!(" ± {:.decimals$}", self.error)
         };
-        format!("{} {:.2}{error}", self.score, self.by)
+        format!("{} {:.decimals$}{error}", self.score, self.by)
     }
 }
 
@@ -200,6 +203,19 @@ fn lead(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
     })
 }
 
+/// How much larger the squared errors of `model` are than those of `method`, in words that follow others, where they are larger
+/// by half: near 1 an R² tells little of that.
+fn larger_errors(of_target: &[Summary], model: &str, method: &str) -> Option<String> {
+    let left = |method: &str| {
+        let mut rows = of_target.iter();
+        let row = rows.find(|s| s.method == method && s.score == Score::R2)?;
+        Some(1.0 - row.mean)
+    };
+    let times = left(model)? / left(method)?;
+    (times.is_finite() && times >= 1.5)
+        .then(|| format!(", squared errors {times:.1} times as large"))
+}
+
 /// Whether a fit of a target could be mixed with a regression, and is not.
 fn could_mix(spec: &ModelSpec, target: &str, data: &Dataset) -> bool {
     let choices = spec.view(target);
@@ -214,16 +230,15 @@ fn could_mix(spec: &ModelSpec, target: &str, data: &Dataset) -> bool {
             .is_ok()
 }
 
-/// A warning that regressions on the features of the other views predict targets better than models do, by more than the
+/// A warning that regressions on the features of the other views predict targets better than models do, or a thresholded
+/// decomposition hidden cells, by more than the
 /// standard error of the difference, with what to try: once for all of them.
 pub(super) fn beaten(
     rows: &[CrossValidateRow],
     models: &[CrossValidateModel],
     (data, options): (&Dataset, &CrossValidateOptions),
 ) -> Option<String> {
-    if options.targets.is_empty() {
-        return None;
-    }
+    let hidden = options.targets.is_empty();
     let (mut found, mut mixable) = (Vec::new(), Vec::new());
     for model in models {
         let summary = summed_up(rows, model.name(), options.folds);
@@ -246,11 +261,12 @@ pub(super) fn beaten(
                 continue;
             };
             found.push(format!(
-                "'{target}': {method} predicts it better than {} ({})",
+                "'{target}': {method} predicts it better than {} ({}{})",
                 model.name(),
-                lead.words()
+                lead.words(),
+                larger_errors(of_target, model.name(), method).unwrap_or_default()
             ));
-            let spec = model.composed.spec();
+            let spec = model.composed.spec().filter(|_| !hidden);
             if spec.is_some_and(|spec| could_mix(spec, target, data)) && !mixable.contains(target) {
                 mixable.push(target.clone());
             }
@@ -279,6 +295,8 @@ pub(super) fn beaten(
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use polyview_core::Dataset;
 
     use super::*;
@@ -296,6 +314,25 @@ mod tests {
             cells: 100,
         };
         (0..5).map(of).collect()
+    }
+
+    #[test]
+    fn decompositions_that_beat_a_model_on_hidden_cells_are_said() {
+        let data: Dataset = polyview_datasets::nutrimouse();
+        let model = CrossValidateModel::new("mofa", models::mofa(3));
+        let rows = [
+            rows("mofa", 0.9982, 1e-5),
+            rows("mean", 0.0, 0.0),
+            rows("softly thresholded SVD", 0.9998, 1e-5),
+        ];
+        let options = CrossValidateOptions::default();
+        let said = |rows: &[CrossValidateRow]| beaten(rows, from_ref(&model), (&data, &options));
+        assert_eq!(
+            said(&rows.concat()).unwrap(),
+            "'lipid': softly thresholded SVD predicts it better than mofa (R2 by 0.0016 ± 0.0000, squared errors 9.0 times as \
+             large): try more factors (--factors; 'polyview choose-k' finds how many)"
+        );
+        assert_eq!(said(&rows[..2].concat()), None);
     }
 
     #[test]

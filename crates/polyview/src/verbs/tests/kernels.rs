@@ -6,6 +6,7 @@ use polyview_kernels::{KernelChoice, learn_view};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
+use super::counts::table;
 use crate::error::ErrorKind;
 use crate::fit::{Fit, Fitting};
 use crate::models;
@@ -438,18 +439,55 @@ fn reference_points_that_matter_are_kept() {
     );
 }
 
-/// What bends is a small part of wide similarities, and is found all the same: factors of it are not taken out before the noise
-/// has come down (docs/decisions/0098-small-directions-of-kernels.md).
+/// Ten features, and five targets that hang on squares and products of them.
+fn bent(samples: usize, seed: u64) -> [Table; 2] {
+    let normal = |rows: usize, cols: usize, block: u32| {
+        let mut rng = StreamKey::new(seed).block(block).rng();
+        Mat::from_fn(rows, cols, |_, _| standard_normal(&mut rng))
+    };
+    let (x, noise) = (normal(samples, 10, 1), normal(samples, 5, 2));
+    let mut rng = StreamKey::new(1).rng();
+    let w = Mat::from_fn(6, 5, |_, _| standard_normal(&mut rng));
+    let bends = |n: usize| {
+        let x = |d: usize| x[(n, d)];
+        let products = [(0, 0), (1, 2), (3, 3), (4, 5), (0, 3)];
+        let mut out = products.map(|(a, b)| x(a) * x(b)).to_vec();
+        out.push(x(1));
+        out
+    };
+    let y = Mat::from_fn(samples, 5, |n, d| {
+        let parts = bends(n).into_iter().enumerate();
+        parts.map(|(j, f)| f * w[(j, d)]).sum::<f64>() + 0.1 * noise[(n, d)]
+    });
+    [table("x", x), table("y", y)]
+}
+
+/// What bends is a small part of wide similarities, and is found all the same: factors of it are not taken out for their size,
+/// also once the noise has come down (docs/decisions/0098-small-directions-of-kernels.md).
 #[test]
 fn small_directions_of_similarities_are_kept() {
+    let [x, y] = bent(200, 3);
+    let data = Dataset::builder().view(x).view(y).build().unwrap();
+    let [x, truth] = bent(200, 4);
+    let new = Dataset::builder().view(x).new_samples().build().unwrap();
     let of = |size: f64| {
-        let mut spec = models::sshiba(20).with_kernel("x", kernel("rbf{width=40}"));
+        let mut spec = models::sshiba(40).with_kernel("x", kernel("rbf"));
         spec.vb.prune.energy_ratio = size;
-        let fit = crate::fit(data(120, 3), spec).unwrap();
-        (fit.k(), r2(&fit, 4))
+        let fit = crate::fit(data.clone(), spec).unwrap();
+        let found = fit.predict(&new, "y").unwrap().mean;
+        let (mut errors, mut all) = (0.0, 0.0);
+        for d in 0..5 {
+            let column = truth.values.col_as_slice(d);
+            let mean = column.iter().sum::<f64>() / 200.0;
+            for (n, y) in column.iter().enumerate() {
+                errors += (y - found[(n, d)]).powi(2);
+                all += (y - mean).powi(2);
+            }
+        }
+        (fit.k(), 1.0 - errors / all)
     };
     let usual = of(PruneRule::default().energy_ratio);
     let by_size = of(2e-4);
     assert!(usual.0 > by_size.0, "{usual:?} {by_size:?}");
-    assert!(usual.1 > 0.95 && by_size.1 < 0.8, "{usual:?} {by_size:?}");
+    assert!(usual.1 > by_size.1 + 0.1, "{usual:?} {by_size:?}");
 }

@@ -29,6 +29,7 @@ mod log_counts;
 mod mixture;
 mod mofa;
 mod new_samples;
+mod noise_first;
 mod normal_scores;
 mod own_clusters;
 mod plain_predictors;
