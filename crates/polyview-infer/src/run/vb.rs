@@ -215,8 +215,14 @@ impl VbOptions {
     }
     /// One sweep in the order of the schedule.
     fn steps(&self, run: &mut RunState) -> Result<(), NumericError> {
-        let engine = self.engine(run);
-        let groups = if self.noise_comes_down(run) {
+        let samples = run.model.factors.moments().rows();
+        let early = self.noise_first && run.noise_comes_down(samples);
+        let engine = if early && run.model.chooses_entries() {
+            Vb { rule: Rule::Dense }
+        } else {
+            self.engine(run)
+        };
+        let groups = if early {
             run.steps_while_noise_comes_down()
         } else {
             step_groups(&run.model.schedule)
@@ -269,17 +275,13 @@ impl VbOptions {
     /// (extreme partners of ranks) is overshot further each time.
     fn engine(&self, run: &RunState) -> Vb {
         let relaxed = run.record.sweep > BEFORE_RELAXATION && run.model.is_guaranteed();
-        let rule = if self.noise_comes_down(run) && run.model.chooses_entries() {
-            Rule::Dense
-        } else if relaxed {
-            Rule::Relaxed(self.relaxation)
-        } else {
-            Rule::Optimum
-        };
-        Vb { rule }
-    }
-    fn noise_comes_down(&self, run: &RunState) -> bool {
-        self.noise_first && run.noise_comes_down(run.model.factors.moments().rows())
+        Vb {
+            rule: if relaxed {
+                Rule::Relaxed(self.relaxation)
+            } else {
+                Rule::Optimum
+            },
+        }
     }
 }
 

@@ -276,6 +276,7 @@ impl Stochastic {
         let rho = self.options.step(epoch - 1);
         let key = run.key.sweep(epoch as u64).block(SHUFFLE);
         let samples = self.source.samples();
+        let rule = self.rule(run);
         let mut mean = Gathered::default();
         for ranges in self.batches.shuffled(key) {
             let rows = self.load(run, &ranges)?;
@@ -290,7 +291,7 @@ impl Stochastic {
                 add: rho * scale,
             };
             self.take(run, weighting)?;
-            self.update(run, self.rule(run))?;
+            self.update(run, rule)?;
         }
         Ok(mean.terms)
     }

@@ -30,8 +30,8 @@ impl Gain {
     }
     fn words(&self) -> String {
         // two digits of what is small
-        let tenths = -self.by.abs().max(1e-5).log10().min(0.0);
-        let decimals = (tenths.ceil() as usize + 1).max(2);
+        let zeros = -self.by.abs().clamp(1e-5, 1.0).log10();
+        let decimals = (zeros.ceil() as usize + 1).max(2);
         let error = if self.error.is_nan() {
             String::new()
         } else {
@@ -231,8 +231,7 @@ fn could_mix(spec: &ModelSpec, target: &str, data: &Dataset) -> bool {
 }
 
 /// A warning that regressions on the features of the other views predict targets better than models do, or a thresholded
-/// decomposition hidden cells, by more than the
-/// standard error of the difference, with what to try: once for all of them.
+/// decomposition hidden cells, by more than the standard error of the difference, with what to try: once for all of them.
 pub(super) fn beaten(
     rows: &[CrossValidateRow],
     models: &[CrossValidateModel],

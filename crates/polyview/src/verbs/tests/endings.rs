@@ -168,8 +168,9 @@ fn factors_that_do_not_pay_are_removed() {
     assert!(true_ones >= 44, "{true_ones}");
 }
 
-/// Trials take out what predicts nothing and no more: hidden cells are predicted as well as
-/// without trials, and the factors of simulated data are all there.
+/// Trials take out next to nothing that predicts: hidden cells are predicted as well as without trials, and no worse than where
+/// factors are judged before noise has come down. Of `bibfa`, which is offered more factors here than it starts with, a factor of
+/// .8 % of the variance goes that costs one nat: .011 of R², mean of twelve masks.
 #[test]
 fn factors_that_predict_stay() {
     let scores = |fit: &Fit, full: &Dataset| {
@@ -177,17 +178,24 @@ fn factors_that_predict_stay() {
         let cells: usize = of.iter().map(|v| v.cells).sum();
         of.iter().map(|v| v.r2 * v.cells as f64).sum::<f64>() / cells as f64
     };
-    for model in [models::bibfa as fn(usize) -> ModelSpec, models::mofa] {
+    for (model, less) in [
+        (models::bibfa as fn(usize) -> ModelSpec, 0.015),
+        (models::mofa, 0.01),
+    ] {
         let full = polyview_datasets::nutrimouse();
-        let (mut with, mut without) = (0.0, 0.0);
+        let (mut with, mut without, mut at_once) = (0.0, 0.0, 0.0);
         for seed in 11..14 {
             let hidden = crate::hold_out(&full, 0.1, seed).unwrap().data;
             let mut spec = model(15);
             with += scores(&crate::fit(hidden.clone(), spec.clone()).unwrap(), &full) / 3.0;
+            spec.vb.noise_first = false;
+            at_once += scores(&crate::fit(hidden.clone(), spec.clone()).unwrap(), &full) / 3.0;
+            spec.vb.noise_first = true;
             spec.vb.prune.by_bound = false;
             without += scores(&crate::fit(hidden, spec).unwrap(), &full) / 3.0;
         }
-        assert!(with > without - 0.015, "{with} {without}");
+        assert!(with > without - less, "{with} {without}");
+        assert!(with > at_once - 0.005, "{with} {at_once}");
     }
 }
 
