@@ -115,7 +115,7 @@ impl Ledger {
     /// as they go on so, $g_2 q / (1 - q)$ is left. An estimate: gains that shrink ever more slowly
     /// leave more.
     pub fn gain_left(&self) -> Option<GainLeft> {
-        let totals = self.alike()?;
+        let totals = self.alike(usize::MAX)?;
         gain_of(&totals, longest(&totals))
     }
     /// The most that is left by estimates as of [`Ledger::gain_left`] from stretches of that length,
@@ -123,7 +123,11 @@ impl Ledger {
     /// sweeps at its pace would gain. Nats; none where there are fewer than five sweeps with as many
     /// factors as now.
     pub fn most_left(&self) -> Option<f64> {
-        let totals = self.alike()?;
+        self.most_left_of(usize::MAX)
+    }
+    /// As [`Ledger::most_left`], by no more than so many last `sweeps`.
+    pub fn most_left_of(&self, sweeps: usize) -> Option<f64> {
+        let totals = self.alike(sweeps)?;
         let longest = longest(&totals);
         let stretches = [longest, longest / 2, longest / 4].map(|w| w.max(SHORTEST_STRETCH));
         let left = stretches.map(|w| {
@@ -134,12 +138,17 @@ impl Ledger {
         left.into_iter()
             .try_fold(0.0, |most: f64, left| Some(most.max(left?)))
     }
-    /// Totals of the last sweeps with as many factors as now, the last one first, as far as any
-    /// stretch reaches.
-    fn alike(&self) -> Option<Vec<f64>> {
+    /// Totals of the last sweeps with as many factors as now, the last one first, at most so many and
+    /// as far as any stretch reaches.
+    fn alike(&self, sweeps: usize) -> Option<Vec<f64>> {
         let factors = self.rows.last()?.factors;
         let alike = (self.rows.iter().rev()).take_while(|r| r.factors == factors);
-        Some(alike.take(4 * LONGEST_STRETCH).map(|r| r.total).collect())
+        Some(
+            alike
+                .take(sweeps.min(4 * LONGEST_STRETCH))
+                .map(|r| r.total)
+                .collect(),
+        )
     }
     /// All totals in order.
     pub fn totals(&self) -> impl Iterator<Item = f64> + '_ {

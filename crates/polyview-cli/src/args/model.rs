@@ -295,7 +295,7 @@ pub struct StochasticArgs {
     /// How fast steps become shorter; 0 keeps the first [default: 0.5].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub forgetting: Option<f64>,
-    /// Exact sweeps after the epochs [default: 3].
+    /// Most exact sweeps after the epochs: they end once the bound has next to nothing to gain [default: 200].
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub exact_sweeps: Option<usize>,
 }

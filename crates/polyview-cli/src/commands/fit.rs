@@ -149,7 +149,9 @@ fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
             }
             .to_owned()
         }),
-        EngineKind::Stochastic => limited.then(|| "fit again with a larger --epochs".to_owned()),
+        EngineKind::Stochastic => {
+            limited.then(|| "fit again with larger --epochs and --exact-sweeps".to_owned())
+        }
         EngineKind::Vb => limited.then(|| match checkpoint.filter(|path| path.exists()) {
             Some(path) => format!(
                 "go on with --resume {} and a larger --max-sweeps",

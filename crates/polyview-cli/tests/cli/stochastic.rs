@@ -179,10 +179,10 @@ fn epochs_go_on_until_the_bound_rests() {
         out.contains("2 of 4 factors") && out.contains("(converged"),
         "{out}"
     );
-    let o = run(at, &format!("{fit} --epochs 20"));
+    let o = run(at, &format!("{fit} --epochs 20 --exact-sweeps 0"));
     let err = String::from_utf8_lossy(&o.stderr);
     assert!(
-        err.contains("limit of 20 epochs") && err.contains("larger --epochs"),
+        err.contains("limit of 20 epochs") && err.contains("larger --epochs and --exact-sweeps"),
         "{err}"
     );
 }

@@ -20,8 +20,8 @@ pub struct StochasticOptions {
     /// Largest relative change of an epoch's mean bound that counts as none;
     /// twice running it ends the epochs.
     pub tolerance: f64,
-    /// Most exact sweeps after the epochs, each one more visit to every sample; those in
-    /// which a factor is out on trial ([`PruneRule::by_bound`](crate::PruneRule::by_bound)) come on
+    /// Most exact sweeps after the epochs, each one more visit to every sample: a limit, as they end once
+    /// the bound has next to nothing to gain, by its last five sweeps at least. Those in which a factor is out on trial ([`PruneRule::by_bound`](crate::PruneRule::by_bound)) come on
     /// top, and as many again once one has gone.
     pub exact_sweeps: usize,
     /// Samples that stand together on disk and are read together; 0 = an
@@ -42,7 +42,7 @@ impl Default for StochasticOptions {
             forgetting: 0.5,
             epochs: 500,
             tolerance: 1e-4,
-            exact_sweeps: 3,
+            exact_sweeps: 200,
             block: 0,
             rounds: 20,
             local_tolerance: 1e-4,

@@ -242,11 +242,14 @@ impl Stochastic {
             // weights move by the noise of the batches as long as steps are long
             (self.options.tolerance, true)
         };
-        let rest = run.rests(report.change.abs() <= tolerance && still);
+        let done = report.sweep - self.epochs;
+        let quiet = report.change.abs() <= tolerance && still;
+        let rest = run.rests(quiet || (self.exact && self.has_little_left(run, done)));
         if self.exact {
-            let done = report.sweep - self.epochs;
             let limit = done >= self.limit;
-            return Outcome::of(rest || (limit && self.rested), limit);
+            // no end of objectives that no step is sure to raise is known
+            let rested = limit && self.rested && !run.model.is_guaranteed();
+            return Outcome::of(rest || rested, limit);
         }
         let last = self.epochs >= self.options.epochs;
         let outcome = Outcome::of(rest, last)?;
@@ -268,6 +271,14 @@ impl Stochastic {
         self.rested = rest;
         run.record.quiet = 0;
         None
+    }
+
+    /// Whether the bound, by the exact sweeps that are `done`, has next to nothing to gain any more. Weights and factors
+    /// may still move by more than a run of variational Bayes leaves them: where the bound is flat.
+    fn has_little_left(&self, run: &RunState, done: usize) -> bool {
+        let ledger = &run.record.ledger;
+        let little = |bound| Some(ledger.most_left_of(done)? <= self.vb.enough_left(bound));
+        run.model.is_guaranteed() && ledger.last().and_then(little).unwrap_or(false)
     }
 
     /// All batches in a new order, a step each; mean of the bounds' estimates.

@@ -1,7 +1,7 @@
 //! What is to be said of how a fit ended.
 
 use polyview_core::{Event, FeatureScaling, GainLeft, Ledger, NoiseBy};
-use polyview_infer::{Moving, Outcome};
+use polyview_infer::{Moving, Outcome, StochasticOptions};
 
 use super::draws::LOG_JOINT;
 use super::{Component, Fit, Optimum, ViewInfo};
@@ -34,7 +34,7 @@ fn two_digits(x: f64) -> String {
 const LARGE: (usize, f64) = (20, 5.0);
 
 impl Fit {
-    /// Whether the fit stopped at its limit of sweeps or epochs before it converged;
+    /// Whether the fit stopped at its limit of sweeps, epochs or exact sweeps before it converged;
     /// never so of draws, which have no end of their own.
     pub fn stopped_at_limit(&self) -> bool {
         !self.is_sampled() && self.record.outcome == Outcome::MaxSweeps
@@ -44,7 +44,7 @@ impl Fit {
     pub fn ending(&self) -> String {
         let record = &self.record;
         if self.run_options().engine == EngineKind::Stochastic && self.stopped_at_limit() {
-            return "stopped at the limit of epochs before it converged".to_owned();
+            return "stopped at the limit of epochs or exact sweeps before it converged".to_owned();
         }
         if !self.is_sampled() {
             return record.outcome.to_string();
@@ -227,16 +227,15 @@ impl Fit {
 pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
     let options = fit.run_options();
     let limit = match options.engine {
-        EngineKind::Vb => Some((options.vb.max_sweeps, "sweeps", "max-sweeps")),
-        EngineKind::Stochastic => Some((options.stochastic.epochs, "epochs", "epochs")),
+        EngineKind::Vb => Some(format!("{} sweeps (max-sweeps)", options.vb.max_sweeps)),
+        EngineKind::Stochastic => Some(limits_of_epochs(&options.stochastic)),
         EngineKind::Gibbs => None,
     };
-    if let Some((most, what, option)) = limit
+    if let Some(limit) = limit
         && fit.stopped_at_limit()
     {
         let note = format!(
-            "the fit stopped at its limit of {most} {what} ({option}) before it converged: factors may \
-             still change{}; allow more",
+            "the fit stopped at its limit of {limit} before it converged: factors may still change{}; allow more",
             fit.still_moving()
         );
         fit.note_before_the_end("fit", Event::Warning { note });
@@ -248,6 +247,22 @@ pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
         fit.note_before_the_end("factors", Event::Warning { note });
     }
     Ok(())
+}
+
+/// The limits of a stochastic run, in words.
+fn limits_of_epochs(options: &StochasticOptions) -> String {
+    let StochasticOptions {
+        epochs,
+        exact_sweeps,
+        ..
+    } = options;
+    if *exact_sweeps == 0 {
+        format!("{epochs} epochs (epochs)")
+    } else {
+        format!(
+            "{exact_sweeps} exact sweeps (exact-sweeps), which come after {epochs} epochs at most (epochs),"
+        )
+    }
 }
 
 /// What is to be said of a fit by variational Bayes whose factors came to nothing, or

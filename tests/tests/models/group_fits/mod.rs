@@ -277,9 +277,10 @@ fn factors_start_from_what_groups_do_not_explain() {
         bounds(None),
         bounds(Some(levels.starting_factors().to_owned())),
     );
-    for sweeps in [5, 20, 100] {
+    // the levels are unlearnt in the end, but that takes its sweeps
+    for (sweeps, ahead) in [(5, 50.0), (20, 0.0), (100, -0.5)] {
         let (own, all) = (own[sweeps - 1], all[sweeps - 1]);
-        assert!(own > all + 50.0, "{sweeps}: {own} {all}");
+        assert!(own > all + ahead, "{sweeps}: {own} {all}");
     }
     // after few sweeps most of the way is behind
     assert!(own[19] > own[99] - 5.0, "{} {}", own[19], own[99]);

@@ -58,12 +58,15 @@ fn the_mend_of_a_fit_that_stopped_is_that_of_the_command() {
         &err,
         &["note: go on with --resume c.ckpt and a larger --max-sweeps"],
     );
-    let err = fitted(at, "--engine stochastic --batch 10 --epochs 1");
+    let err = fitted(
+        at,
+        "--engine stochastic --batch 10 --epochs 1 --exact-sweeps 1",
+    );
     has(
         &err,
         &[
-            "limit of 1 epochs",
-            "note: fit again with a larger --epochs",
+            "limit of 1 exact sweeps (exact-sweeps), which come after 1 epochs",
+            "note: fit again with larger --epochs and --exact-sweeps",
         ],
     );
     assert!(!err.contains("--resume"), "{err}");
@@ -241,7 +244,7 @@ fn the_limit_of_epochs_is_called_so() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
     put(at, "x.csv", table(60, |n, d| format!("{:.4}", value(n, d))));
-    let fit = "fit --view x=x.csv --engine stochastic --batch 20 --epochs 2 -k 2 --out m.pv";
+    let fit = "fit --view x=x.csv --engine stochastic --batch 20 --epochs 2 --exact-sweeps 2 -k 2 --out m.pv";
     let text = ok(at, fit).replace('\n', " ");
     let text = text + &ok(at, "inspect m.pv").replace('\n', " ");
     assert_eq!(

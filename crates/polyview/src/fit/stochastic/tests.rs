@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use crate::{
-    EngineKind, ErrorKind, Fit, FitRecord, Fitting, GroupChoices, Likelihood, ModelSpec,
+    EngineKind, ErrorKind, Fit, FitRecord, Fitting, GroupChoices, Likelihood, ModelSpec, Outcome,
     ProjectOptions, models,
 };
 
@@ -292,4 +292,28 @@ fn likelihoods_of_limits_take_no_batches() {
             assert!(what.contains("likelihood"), "{what}");
         }
     }
+}
+
+/// A bound that still rises when the last exact sweep allowed is done is no end, and is said to be none.
+#[test]
+fn exact_sweeps_go_on_while_they_gain() {
+    let tables = tables(1);
+    let of = |sweeps: Option<usize>| {
+        let mut spec = models::mofa(8).with_likelihood("b", "bernoulli");
+        spec.engine = EngineKind::Stochastic;
+        if let Some(sweeps) = sweeps {
+            spec.stochastic.exact_sweeps = sweeps;
+        }
+        let fit = Fitting::from_blocks(blocks(&tables), names(), spec);
+        fit.and_then(Fitting::to_the_end).expect("a fit")
+    };
+    let (short, whole) = (of(Some(3)), of(None));
+    let outcomes = [&short, &whole].map(|fit| fit.record().outcome);
+    assert_eq!(outcomes, [Outcome::MaxSweeps, Outcome::Converged]);
+    assert!(whole.record().bound > short.record().bound.map(|b| b + 1.0));
+    let said = |fit: &Fit| {
+        let mut entries = fit.record().journal.entries.iter();
+        entries.any(|e| e.event.to_string().contains("limit of 3 exact sweeps"))
+    };
+    assert!(said(&short) && !said(&whole));
 }
