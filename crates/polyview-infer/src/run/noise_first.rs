@@ -32,19 +32,18 @@ impl RunState {
         ledger.rows.windows(2).all(rises)
     }
     /// The steps of a sweep while noise comes down: factors are neither turned nor removed, which would be judged by noise that
-    /// is not there. Where weights choose their entries, the factors stay where the start put them, unless all views are of
-    /// tangents: the start decomposes what stands for their data. Scales of other weights wait where tangents hold these back:
-    /// beside small weights they would close factors that the data need (docs/decisions/0100-tangents-hold-weights-back.md).
+    /// is not there. Where weights choose their entries, the factors stay where the start put them. Scales of other weights
+    /// wait where tangents hold these back: beside small weights they would close factors that the data need
+    /// (docs/decisions/0100-tangents-hold-weights-back.md).
     pub(super) fn steps_while_noise_comes_down(&mut self) -> Vec<Vec<Step>> {
         let chooses = self.model.chooses_entries();
-        let stay = chooses && !self.model.is_of_tangents();
         let grow: Vec<bool> = (self.model.views.iter_mut())
             .map(|view| !chooses && view.term.as_tangents().is_some())
             .collect();
         let mut schedule = self.model.schedule.clone();
         schedule.sweep.retain(|step| match *step {
             Step::Rotate | Step::Prune => false,
-            Step::Factors | Step::FactorScales | Step::Assign => !stay,
+            Step::Factors | Step::FactorScales | Step::Assign => !chooses,
             Step::Scales(view) => !grow[view],
             _ => true,
         });
@@ -56,11 +55,6 @@ impl Model {
     /// Whether weights of some view choose which entries are zero.
     pub(crate) fn chooses_entries(&self) -> bool {
         self.views.iter().any(|v| v.weights.inclusion().is_some())
-    }
-    /// Whether tangents stand for the likelihoods of all views.
-    pub(super) fn is_of_tangents(&mut self) -> bool {
-        let mut views = self.views.iter_mut();
-        views.all(|v| v.term.as_tangents().is_some())
     }
 }
 

@@ -294,7 +294,7 @@ const CLIMBING: f64 = 1e-2;
 /// factors that the data need. Views whose equations hold as they are know their weights after
 /// one sweep, and hold the factors for all.
 fn climbs(run: &mut RunState) -> bool {
-    let tangents = run.model.is_of_tangents();
+    let tangents = (run.model.views.iter_mut()).all(|v| v.term.as_tangents().is_some());
     let totals: Vec<f64> = run.record.ledger.totals().collect();
     match totals[..] {
         [.., before, last] => tangents && last - before > CLIMBING * last.abs(),
