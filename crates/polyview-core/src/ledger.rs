@@ -125,7 +125,8 @@ impl Ledger {
     pub fn most_left(&self) -> Option<f64> {
         self.most_left_of(usize::MAX)
     }
-    /// As [`Ledger::most_left`], by no more than so many last `sweeps`.
+    /// As [`Ledger::most_left`], by no more than so many last `sweeps`: those before may have had another objective.
+    /// Nats; none where there are fewer than five of them with as many factors as now.
     pub fn most_left_of(&self, sweeps: usize) -> Option<f64> {
         let totals = self.alike(sweeps)?;
         let longest = longest(&totals);

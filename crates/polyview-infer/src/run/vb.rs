@@ -1,6 +1,6 @@
 //! Variational Bayes: sweeps in the order of the schedule until nothing moves.
 
-use polyview_core::{Journal, NumericError, RotationSide, RowCov, Rule, Step, Term};
+use polyview_core::{Journal, Ledger, NumericError, RotationSide, RowCov, Rule, Step, Term};
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +43,9 @@ pub struct VbOptions {
     pub momentum: bool,
     /// Whether noise comes down before factors are judged: while the likelihood of a view rises by more than a tenth
     /// of a nat per cell in each sweep, factors are neither turned nor removed, and weights that choose
-    /// their entries take all of them, under factors that stay where the start put them. Noise begins at the variance of the
-    /// data, beside which small factors look empty (docs/decisions/0099-noise-first.md). On by default.
+    /// their entries take all of them, under factors that stay where the start put them. Scales of other weights wait in
+    /// views of tangents, whose weights have yet to grow. Noise begins at the variance of the
+    /// data, beside which small factors look empty (docs/decisions/0099-noise-first.md and 0100-tangents-hold-weights-back.md). On by default.
     #[serde(skip_serializing_if = "is_true")]
     pub noise_first: bool,
 }
@@ -209,9 +210,13 @@ impl VbOptions {
     /// Whether the bound, by its last sweeps, has next to nothing to gain any more: a crawl in short
     /// steps is no end. Without a guarantee steps of the bound say nothing of that.
     fn has_little_left(&self, run: &RunState) -> bool {
-        let ledger = &run.record.ledger;
-        let little = |bound| Some(ledger.most_left()? <= self.enough_left(bound));
-        !run.model.is_guaranteed() || ledger.last().and_then(little).unwrap_or(false)
+        !run.model.is_guaranteed() || self.leaves_little(&run.record.ledger, usize::MAX)
+    }
+    /// Whether a bound, by no more than so many last `sweeps`, has next to nothing to gain any more; not known of fewer than
+    /// five with as many factors.
+    pub(crate) fn leaves_little(&self, ledger: &Ledger, sweeps: usize) -> bool {
+        let known = ledger.last().zip(ledger.most_left_of(sweeps));
+        known.is_some_and(|(bound, left)| left <= self.enough_left(bound))
     }
     /// One sweep in the order of the schedule.
     fn steps(&self, run: &mut RunState) -> Result<(), NumericError> {

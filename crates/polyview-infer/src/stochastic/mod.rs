@@ -18,7 +18,7 @@
 //!
 //! After the epochs come **exact sweeps**: sums over all batches at one state of
 //! the weights, then one update. They are those of variational Bayes, with the
-//! data read once each.
+//! data read once each, and go on while the bound gains.
 
 mod collect;
 mod gathered;

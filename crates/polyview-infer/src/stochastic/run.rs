@@ -244,12 +244,14 @@ impl Stochastic {
         };
         let done = report.sweep - self.epochs;
         let quiet = report.change.abs() <= tolerance && still;
-        let rest = run.rests(quiet || (self.exact && self.has_little_left(run, done)));
+        let guaranteed = run.model.is_guaranteed();
+        // weights and factors may still move by more than a run of variational Bayes leaves them, where the bound is flat
+        let flat = self.exact && guaranteed && self.vb.leaves_little(&run.record.ledger, done);
+        let rest = run.rests(quiet || flat);
         if self.exact {
             let limit = done >= self.limit;
-            // no end of objectives that no step is sure to raise is known
-            let rested = limit && self.rested && !run.model.is_guaranteed();
-            return Outcome::of(rest || rested, limit);
+            // what is left of an objective that no step is sure to raise, nobody knows: there the rest of the epochs counts
+            return Outcome::of(rest || (limit && self.rested && !guaranteed), limit);
         }
         let last = self.epochs >= self.options.epochs;
         let outcome = Outcome::of(rest, last)?;
@@ -271,14 +273,6 @@ impl Stochastic {
         self.rested = rest;
         run.record.quiet = 0;
         None
-    }
-
-    /// Whether the bound, by the exact sweeps that are `done`, has next to nothing to gain any more. Weights and factors
-    /// may still move by more than a run of variational Bayes leaves them: where the bound is flat.
-    fn has_little_left(&self, run: &RunState, done: usize) -> bool {
-        let ledger = &run.record.ledger;
-        let little = |bound| Some(ledger.most_left_of(done)? <= self.vb.enough_left(bound));
-        run.model.is_guaranteed() && ledger.last().and_then(little).unwrap_or(false)
     }
 
     /// All batches in a new order, a step each; mean of the bounds' estimates.

@@ -92,7 +92,7 @@ fn of_durations(spec: ModelSpec, data: &Dataset) -> (usize, f64) {
     (fit.k(), bound(&fit))
 }
 
-/// Offered thirty, a factor or two of these were closed before their weights had grown.
+/// Of factors that data have, one or two were closed before their weights had grown where thirty were offered.
 #[test]
 fn scales_wait_for_weights_that_tangents_hold_back() {
     for seed in 2..7 {
@@ -103,7 +103,7 @@ fn scales_wait_for_weights_that_tangents_hold_back() {
     }
 }
 
-/// Sparse weights find strong factors, whatever the prior of weights, as long as factors stay where the start put them.
+/// With sparse weights, under which factors first stay where the start put them, and with dense ones, whose scales wait.
 #[test]
 fn strong_factors_of_durations_are_kept() {
     for seed in 1..7 {
