@@ -6,7 +6,7 @@ use polyview_likelihoods::normal_scores;
 use polyview_linalg::{FilledBlock, FilledColumns, Mat, SymPacked, gram, solve_spd};
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
-use crate::normal;
+use crate::{column_squares, normal};
 
 /// Three factors, half of the loadings zero, noise .3; feature `d` of sample
 /// `n` is `bend(d, y)` of what these give. Returns the true factors as well.
@@ -61,7 +61,8 @@ pub fn start(view: &View, k: usize) -> Mat<f64> {
         scale: &ones,
     };
     let data = FilledColumns::new(&[block]).expect("finite data");
-    start_factors(Start::Varimax, &data, k, StreamKey::new(1), 0).expect("a start")
+    let squares = column_squares(scores.as_ref());
+    start_factors(Start::Varimax, (&data, &squares), k, StreamKey::new(1), 0).expect("a start")
 }
 
 /// Share of the variance of each true factor that a regression on the fitted

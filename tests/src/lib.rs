@@ -10,9 +10,15 @@ pub mod sparse;
 use polyview_core::{Bias, GammaPrior, Journal, RowMoments, View};
 use polyview_infer::{Model, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData, NoiseBy};
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, MatRef};
 use polyview_random::{StreamKey, uniform_open01};
 pub use polyview_testing::{assemble, geweke, law, normal, weights};
+
+/// Sums of squares of the columns.
+pub fn column_squares(data: MatRef<'_, f64>) -> Vec<f64> {
+    let of = |d: usize| data.col(d).iter().map(|x| x * x).sum();
+    (0..data.ncols()).map(of).collect()
+}
 
 /// Which cells of a view are missing.
 #[derive(Clone, Copy, Debug, PartialEq)]

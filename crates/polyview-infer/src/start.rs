@@ -1,5 +1,7 @@
 //! Where a run starts from (spec/sshiba 5, 9.5; docs/decisions/0003-start-and-order.md).
 
+mod noise;
+
 use polyview_linalg::{
     KaiserNormalisation, LinalgError, LinearOperator, Mat, TruncatedSvdOptions, VarimaxOptions,
     truncated_svd, varimax,
@@ -11,7 +13,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// Truncated SVD of the views side by side, then varimax.
+    /// Truncated SVD of the views side by side, then varimax of the directions that are more than noise
+    /// (docs/decisions/0101-noise-is-not-turned.md).
     #[default]
     Varimax,
     /// Truncated SVD alone.
@@ -21,7 +24,7 @@ pub enum Start {
 }
 
 /// Starting factors, samples × K, with mean square 1 a column, of centred data
-/// (samples × features) of which nothing but products is asked.
+/// (samples × features) of which nothing but products is asked and the sums of `squares` of its columns.
 ///
 /// Restart 0 is the plain start; later ones turn it by a random rotation and
 /// add a tenth of noise from the span of the data. Factors beyond as many as the data have
@@ -31,7 +34,7 @@ pub enum Start {
 /// [`LinalgError`] when the data are not finite.
 pub fn start_factors(
     start: Start,
-    data: &impl LinearOperator,
+    (data, squares): (&impl LinearOperator, &[f64]),
     k: usize,
     key: StreamKey,
     restart: usize,
@@ -70,7 +73,13 @@ pub fn start_factors(
             }
         }
     }
-    if start == Start::Varimax && found > 1 {
+    let found = match start {
+        Start::Varimax => {
+            noise::above_noise(&svd.singular_values[..found], svd.v.as_ref(), squares, rows)
+        }
+        Start::Svd | Start::Random => 0,
+    };
+    if found > 1 {
         let loadings = Mat::from_fn(svd.v.nrows(), found, |d, j| {
             svd.v[(d, j)] * svd.singular_values[j] / root
         });

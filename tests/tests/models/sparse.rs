@@ -82,7 +82,11 @@ fn run(data: &[Mat<f64>], weights: Rows, seed: u64) -> VbRun {
         .collect();
     let key = StreamKey::new(seed);
     let columns = FilledColumns::new(&blocks).expect("finite data");
-    let start = start_factors(Start::Varimax, &columns, k, key, 0).expect("finite data");
+    let squares: Vec<f64> = (data.iter())
+        .flat_map(|x| polyview_tests::column_squares(x.as_ref()))
+        .collect();
+    let start =
+        start_factors(Start::Varimax, (&columns, &squares), k, key, 0).expect("finite data");
     let names: Vec<String> = (0..features).map(|d| format!("f{d}")).collect();
     let views = (0..)
         .zip(data)

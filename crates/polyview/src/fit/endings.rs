@@ -2,6 +2,7 @@
 
 use polyview_core::{Event, FeatureScaling, GainLeft, Ledger, NoiseBy};
 use polyview_infer::{Moving, Outcome, StochasticOptions};
+use polyview_likelihoods::normal_scores;
 
 use super::draws::LOG_JOINT;
 use super::{Component, Fit, Optimum, ViewInfo};
@@ -296,7 +297,7 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
     } else if let Some((found, of_noise)) = like_noise(fit)? {
         let percent = |x: f64| 100.0 * x;
         Some(format!(
-            "one factor is left, and it explains {:.1} % of the variance, no more than a first factor of noise \
+            "one factor is left, and {:.1} % of the variance lies along it, no more than along a first factor of noise \
              alone ({:.1} % with so many samples and features): it may be noise, and is no finding",
             percent(found),
             percent(of_noise)
@@ -330,38 +331,57 @@ fn with_effect(fit: &Fit) -> Result<usize> {
 }
 
 /// Of a fit of a single factor, in views whose features count alike, the share of the variance
-/// that it explains and the largest share that a factor of independent features has, $(1 +
+/// that lies along it and the largest share that lies along a direction of independent features, $(1 +
 /// \\sqrt{D/N})^2/D$ of $N$ samples and $D$ features (the edge of the law of Marchenko and
-/// Pastur), if it is no more than that. Nothing where it acts in labels or counts, of which
-/// that is no law.
+/// Pastur), if it is no more than that. What the fit explains is less: weights are held back. Nothing where it acts in labels
+/// or counts or beyond limits, of which that is no law.
 fn like_noise(fit: &Fit) -> Result<Option<(f64, f64)>> {
     let samples = fit.samples.len();
     if fit.k() != 1 || fit.data.is_none() || samples < LARGE.0 {
         return Ok(None);
     }
     let explained = fit.explain()?;
+    let component = fit.component(0)?;
+    let z = component.factors().mean().col(0).iter().copied();
+    let z: Vec<f64> = z.collect();
     let (mut features, mut sum) = (0.0, 0.0);
-    for (m, v) in fit.views.iter().enumerate() {
-        let share = explained.marginal[(m, 0)];
+    for ((m, v), view) in fit.views.iter().enumerate().zip(fit.data()?) {
+        let ranked = v.choices.likelihood.is_rank();
         let alike = match v.choices.scaling {
             FeatureScaling::Feature | FeatureScaling::NormalScores => {
                 v.choices.likelihood.is_real()
             }
             _ => false,
         };
-        if alike || v.choices.likelihood.is_rank() {
-            let count = v.features.len() as f64;
-            if share.is_finite() {
-                features += count;
-                sum += count * share;
+        if (alike || ranked) && view.ends().is_none() {
+            let values = if ranked {
+                normal_scores(view)
+            } else {
+                view.to_values_with_nan()
+            };
+            let known = (0..values.ncols()).filter_map(|d| along(values.col_as_slice(d), &z));
+            for share in known {
+                features += 1.0;
+                sum += share;
             }
-        } else if share >= ACTIVE_SHARE {
+        } else if explained.marginal[(m, 0)] >= ACTIVE_SHARE {
             return Ok(None);
         }
     }
     let edge = (1.0 + (features / samples as f64).sqrt()).powi(2) / features;
     let found = sum / features;
     Ok((features >= LARGE.1 && found <= edge).then_some((found, edge)))
+}
+
+/// Share of the variance of known values that lies along a direction; nothing where they do not vary.
+fn along(values: &[f64], z: &[f64]) -> Option<f64> {
+    let known = || (values.iter().zip(z)).filter(|(x, _)| x.is_finite());
+    let count = known().count() as f64;
+    let mean = |of: fn((&f64, &f64)) -> f64| known().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|(x, _)| *x), mean(|(_, z)| *z));
+    let (xx, zz) = (mean(|(x, _)| x * x) - x * x, mean(|(_, z)| z * z) - y * y);
+    let xz = mean(|(x, z)| x * z) - x * y;
+    (xx > 0.0 && zz > 0.0).then(|| xz * xz / (xx * zz))
 }
 
 impl Fit {
@@ -371,8 +391,8 @@ impl Fit {
         with_effect(self).is_ok_and(|with| with > 0)
     }
 
-    /// Whether a single factor is left that explains no more than the first principal
-    /// component of as many features of pure noise does.
+    /// Whether a single factor is left along which the data vary no more than along the first principal
+    /// component of as many features of pure noise.
     pub fn may_be_noise(&self) -> bool {
         like_noise(self).is_ok_and(|found| found.is_some())
     }

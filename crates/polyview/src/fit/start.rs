@@ -41,16 +41,18 @@ pub(super) fn start(
     let own = |v: &View| groups.as_ref().filter(|_| levels(v));
     let blocks: Vec<StartBlock> = views.iter().map(|v| StartBlock::new(v, own(v))).collect();
     let data = StartData::new(&blocks)?;
+    let squares: Vec<f64> = blocks.iter().flat_map(StartBlock::squares).collect();
+    let data = (&data, &squares[..]);
     let options = &composed.options;
     let key = StreamKey::new(options.seed).sweep(0);
     let Some(adjustment) = &composed.adjustment else {
         let (start, k) = (options.start, options.factors);
-        return Ok(start_factors(start, &data, k, key, restart)?);
+        return Ok(start_factors(start, data, k, key, restart)?);
     };
     // directions that covariates and offsets take are not for the factors
     let known = adjustment.training();
     let k = options.factors + known.len();
-    let z = start_factors(options.start, &data, k, key, restart)?;
+    let z = start_factors(options.start, data, k, key, restart)?;
     Ok(beside(&z, known, options.factors))
 }
 

@@ -13,6 +13,8 @@ pub(super) struct StartBlock<'a> {
     mask: Option<(BitMask, BitMask)>,
     mean: Vec<f64>,
     scale: Vec<f64>,
+    /// Sums of squares about the means, of each column.
+    about: Vec<f64>,
     own: Option<GroupMeans>,
 }
 
@@ -25,7 +27,10 @@ impl<'a> StartBlock<'a> {
         if let Some(groups) = groups {
             let (own, variances) = GroupMeans::new(view, groups);
             let variance = variances.iter().sum::<f64>() / cols as f64;
+            let count = |d: usize| view.mask().count_feature(d, rows) as f64;
+            let about = variances.iter().enumerate().map(|(d, v)| v * count(d));
             return Self {
+                about: about.collect(),
                 view,
                 mask: None,
                 mean: vec![0.0; cols],
@@ -44,7 +49,8 @@ impl<'a> StartBlock<'a> {
                 by_sample,
             } => Some((by_feature.clone(), by_sample.clone())),
         };
-        let (mut mean, mut total) = (Vec::with_capacity(cols), 0.0);
+        let (mut mean, mut about) = (Vec::with_capacity(cols), Vec::with_capacity(cols));
+        let mut total = 0.0;
         for d in 0..cols {
             let n = view.mask().count_feature(d, rows).max(1) as f64;
             // of sparse values the entries alone: their base goes with the mean
@@ -53,15 +59,24 @@ impl<'a> StartBlock<'a> {
                 None => sums(view.values().col(d).iter()),
             };
             mean.push(sum / n);
-            total += squares / n - (sum / n).powi(2);
+            let variance = squares / n - (sum / n).powi(2);
+            about.push(n * variance);
+            total += variance;
         }
         Self {
             view,
             mask,
             mean,
             scale: vec![scale(total / cols as f64); cols],
+            about,
             own: None,
         }
+    }
+
+    /// Sums of squares of the columns, as a start sees them.
+    pub(super) fn squares(&self) -> impl Iterator<Item = f64> {
+        let scaled = self.about.iter().zip(&self.scale);
+        scaled.map(|(about, scale)| about.max(0.0) * scale * scale)
     }
 
     fn filled(&self) -> FilledBlock<'_> {

@@ -301,6 +301,8 @@ fn exact_sweeps_go_on_while_they_gain() {
     let of = |sweeps: Option<usize>| {
         let mut spec = models::mofa(8).with_likelihood("b", "bernoulli");
         spec.engine = EngineKind::Stochastic;
+        // so many leave something to gain
+        spec.stochastic.epochs = 20;
         if let Some(sweeps) = sweeps {
             spec.stochastic.exact_sweeps = sweeps;
         }
