@@ -40,7 +40,7 @@
 //! | noise, unless saved (`expectations="all"`) | that of the training data about factors times weights |
 //! | intercepts of binary and count views | largest posterior density, given factors and weights |
 //! | what a view was divided by (`scale_views`) | 1, noticed and said; [`ImportOptions::scales`] takes it, the standard deviation about each feature's mean in its group |
-//! | group of a new sample | that of its name, where new data have groups; else any, all as likely (mixtures); [`ImportOptions::group`] reads one alone |
+//! | group of a new sample | that of its name, where new data have groups; else any, as likely as its data make it (mixtures); [`ImportOptions::group`] reads one alone |
 //! | inclusion probabilities of weights | none: weights are read as ARD weights |
 //!
 //! **Single cells.** `X`, layers and `raw/X` of `.h5ad`, and of each modality of `.h5mu`: dense, CSR or CSC. Sparse matrices stay

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, Journal, NumericError, RowBlock, RowContext, RowGroups, RowMoments, Schedule, View,
+    Context, Journal, NumericError, Of, Predictor, RowBlock, RowContext, RowGroups, RowMoments,
+    Schedule, Terms, View,
 };
 use polyview_infer::{Model, Projected, ProjectionRounds, ViewPart, project_factors};
 use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
+use rayon::prelude::*;
 
 use super::components;
 use super::project::WeightUncertainty;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::{Component, Fit, ViewInfo};
+use crate::fit::{Component, ComponentView, Fit, ViewInfo};
 
 /// Factors of given data.
 pub(crate) struct Located {
@@ -148,6 +150,80 @@ pub(super) fn block(
     Ok((model.factors, projected.rounds))
 }
 
+/// What the bound says of each of some `rows` of `views` at these factors, nats: what their data and their factors add to it
+/// (spec/sshiba 3), with local variables at their best. `alone` is the component with one sample in place of them all.
+///
+/// # Errors
+/// As [`factors`].
+pub(super) fn bounds(
+    fit: &Fit,
+    alone: &Component,
+    views: &[Option<View>],
+    found: &Located,
+    weights: WeightUncertainty,
+    rows: &[usize],
+) -> Result<Vec<f64>> {
+    let known: Vec<_> = (alone.views.iter().zip(views))
+        .map(|(part, view)| view.is_some().then(|| moments_of(part, weights)))
+        .collect();
+    let of_row = |&n: &usize| -> Result<f64> {
+        let mut own = found.moments.subset(&[n as u32]);
+        own.refresh_log_det("factors")?;
+        let groups = alone.groups.clone().unwrap_or_else(|| RowGroups::one(1));
+        let beside = alone.known().map(|k| k.subrows(n, 1));
+        let rows = RowContext::new(&groups).with_known(beside);
+        let mut factors = alone.factors.for_rows(&rows, own)?;
+        let shares = found
+            .shares
+            .as_ref()
+            .map(|all| all.subrows(n, 1).to_owned());
+        if let Some(own) = &shares {
+            factors.hold_shares(own.clone());
+        }
+        // one sample's remarks are those of all
+        let journal = &mut Journal::default();
+        let mut cx = Context {
+            key: StreamKey::new(fit.run_options().seed),
+            sweep: 0,
+            journal,
+        };
+        let mut bound = of_samples(&factors.bound());
+        for ((part, view), weights) in alone.views.iter().zip(views).zip(&known) {
+            let (Some(view), Some(weights)) = (view, weights) else {
+                continue;
+            };
+            let mut term = part.term.rebind(&view.subset(view.name(), &[n as u32]))?;
+            if let (Some(components), Some(own)) = (term.as_by_component(), &shares) {
+                components.take_shares(&Arc::new(own.clone()));
+            }
+            let p = Predictor {
+                factors: factors.seen(),
+                weights,
+                bias: &part.bias,
+            };
+            if let Some(locals) = term.as_rounds() {
+                locals.refresh_locals(&p, &mut cx)?;
+            }
+            bound += of_samples(&term.bound(&p));
+        }
+        Ok(bound)
+    };
+    rows.par_iter().map(of_row).collect()
+}
+
+fn of_samples(terms: &Terms) -> f64 {
+    let of_samples = terms.0.iter().filter(|t| t.of == Of::Samples);
+    of_samples.map(|t| t.value).sum()
+}
+
+/// The weights of a view, as uncertain as that.
+fn moments_of(part: &ComponentView, weights: WeightUncertainty) -> RowMoments {
+    match weights {
+        WeightUncertainty::Variational => part.seen().clone(),
+        WeightUncertainty::PlugIn => RowMoments::point(part.seen().mean().to_owned()),
+    }
+}
+
 /// The views of `views` with what the component knows of them.
 fn parts_of(
     fit: &Fit,
@@ -158,10 +234,7 @@ fn parts_of(
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
         let Some(view) = view else { continue };
-        let moments = match weights {
-            WeightUncertainty::Variational => part.seen().clone(),
-            WeightUncertainty::PlugIn => RowMoments::point(part.seen().mean().to_owned()),
-        };
+        let moments = moments_of(part, weights);
         parts.push(ViewPart {
             name: info.name.clone(),
             term: part.term.rebind(view)?,

@@ -1,7 +1,10 @@
 //! Which groups new samples belong to.
 
-use polyview_core::{Dataset, Groups, RowGroups};
+use polyview_core::{Dataset, Groups, Journal, RowGroups, View};
 use polyview_linalg::Mat;
+
+use super::latent::{self, Located};
+use super::project::WeightUncertainty;
 
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
@@ -20,8 +23,8 @@ enum Grouping {
     AsFitted,
     /// These.
     Of {
-        /// The group of each sample; of those that have none nobody knows: any of the model's,
-        /// each as likely.
+        /// The group of each sample; of those that have none nobody knows: any of the model's, as likely as
+        /// their data make it.
         samples: Vec<Option<u32>>,
         /// Number of groups.
         groups: usize,
@@ -80,6 +83,111 @@ impl Placing {
         }
         Ok(())
     }
+    /// The same with each sample of which nobody knows the group in the one that its data make most likely, on average over
+    /// the components of the posterior.
+    ///
+    /// # Errors
+    /// As [`latent::factors`].
+    pub(super) fn most_likely(
+        self,
+        fit: &Fit,
+        (views, ids): (&[Option<View>], &[String]),
+        weights: WeightUncertainty,
+        journal: &mut Journal,
+    ) -> Result<Self> {
+        let ways = self.count();
+        if ways == 1 {
+            return Ok(self);
+        }
+        let mut likely = vec![vec![0.0; ids.len()]; ways];
+        for i in 0..fit.n_components() {
+            let mut bounds = Vec::new();
+            for way in 0..ways {
+                let mut component = fit.component(i)?;
+                self.place(way, &mut component)?;
+                let how = latent::usual(weights);
+                let found = latent::factors(fit, &component, views, ids, how, journal)?;
+                let alone = || fit.component(i);
+                bounds.push(self.bounds((fit, way), alone, (views, &found), weights)?);
+            }
+            for (all, own) in likely.iter_mut().zip(shares(&bounds, ids.len())) {
+                for (all, own) in all.iter_mut().zip(own) {
+                    *all += own;
+                }
+            }
+        }
+        let Self { groups, known } = self;
+        let groups = match groups {
+            Grouping::AsFitted => Grouping::AsFitted,
+            Grouping::Of { samples, groups } => {
+                let most = |n: usize| {
+                    (1..ways).fold(0, |best, g| {
+                        if likely[g][n] > likely[best][n] {
+                            g
+                        } else {
+                            best
+                        }
+                    })
+                };
+                let told = samples.iter().enumerate();
+                Grouping::Of {
+                    samples: told.map(|(n, g)| g.or(Some(most(n) as u32))).collect(),
+                    groups,
+                }
+            }
+        };
+        Ok(Self { groups, known })
+    }
+    /// What the bound says, under the way of that number, of each sample of which nobody knows the group
+    /// ([`latent::bounds`]), nats; 0 of the others, and nothing where there is one way. `alone` is the component anew.
+    ///
+    /// # Errors
+    /// As [`latent::factors`].
+    pub(super) fn bounds(
+        &self,
+        (fit, way): (&Fit, usize),
+        alone: impl FnOnce() -> Result<Component>,
+        (views, found): (&[Option<View>], &Located),
+        weights: WeightUncertainty,
+    ) -> Result<Vec<f64>> {
+        let Grouping::Of { samples, groups } = &self.groups else {
+            return Ok(Vec::new());
+        };
+        let open: Vec<usize> = (0..samples.len())
+            .filter(|n| samples[*n].is_none())
+            .collect();
+        if open.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut alone = alone()?;
+        alone.known.clone_from(&self.known);
+        alone.place(&RowGroups::new(vec![way as u32], *groups)?);
+        let known = latent::bounds(fit, &alone, views, found, weights, &open)?;
+        let mut out = vec![0.0; samples.len()];
+        for (n, bound) in open.into_iter().zip(known) {
+            out[n] = bound;
+        }
+        Ok(out)
+    }
+}
+
+/// The share of each way in each sample, from what the bound says of the sample under each
+/// ([`Placing::bounds`]): $q(g)\\propto e^{L\_g}$, all groups being as likely before its data are seen. One way has it all.
+pub(super) fn shares(bounds: &[Vec<f64>], samples: usize) -> Vec<Vec<f64>> {
+    if bounds.len() < 2 {
+        return vec![vec![1.0; samples]; bounds.len()];
+    }
+    let mut out = bounds.to_vec();
+    for n in 0..samples {
+        // what is no number says nothing
+        let known = |b: &Vec<f64>| if b[n].is_finite() { b[n] } else { f64::MIN };
+        let top = bounds.iter().map(known).fold(f64::MIN, f64::max);
+        let total: f64 = bounds.iter().map(|b| (known(b) - top).exp()).sum();
+        for (own, bound) in out.iter_mut().zip(bounds) {
+            own[n] = (known(bound) - top).exp() / total;
+        }
+    }
+    out
 }
 
 impl Grouping {
@@ -99,7 +207,7 @@ impl Grouping {
                 n => format!("{n} sample(s) have no group, first '{first}'"),
             };
             notes.push(format!(
-                "{who}: each is taken to be of any of the model's {groups} groups, all as likely"
+                "{who}: each is of any of the model's {groups} groups, as likely as its data make it"
             ));
         }
         Ok(Self::Of { samples, groups })

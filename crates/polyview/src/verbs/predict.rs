@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::align::Aligned;
 use super::latent;
 use super::laws::{Laws, Part};
-use super::placing::Placing;
+use super::placing::{Placing, shares as shares_of_ways};
 use super::prediction::{PredictedLevels, PredictedRanks, PredictedScores, Prediction};
 use super::project::WeightUncertainty;
 use super::regressed::known;
@@ -38,9 +38,17 @@ pub struct PredictOptions {
     pub unknown_classes: UnknownClass,
 }
 
-/// Factors, the components that their samples belong to where these are others than the fit's,
-/// and what factors leave of the samples' features where the view is predicted from that as well.
-type Placed<'a> = (Cow<'a, RowMoments>, Option<Arc<Mat<f64>>>, Option<Mat<f64>>);
+/// What is known of samples under one way to place them.
+#[derive(Clone)]
+struct Placed<'a> {
+    factors: Cow<'a, RowMoments>,
+    /// The components that the samples belong to, where these are others than the fit's.
+    shares: Option<Arc<Mat<f64>>>,
+    /// What factors leave of the samples' features, where the view is predicted from that as well.
+    beside: Option<Mat<f64>>,
+    /// What the bound says of each sample, where there are several ways ([`Placing::bounds`]).
+    bounds: Vec<f64>,
+}
 
 /// A view that is predicted.
 struct Wanted<'a> {
@@ -131,10 +139,16 @@ impl Fit {
         };
         let mut notes = self.record().assumptions();
         let of_one = self.as_of_one(&mut notes)?;
-        self.predict_from(of, (samples, &placing), notes, parameters, |c| {
-            Ok(match &of_one {
-                Some(z) => (Cow::Owned(z.moments.clone()), z.shares.clone(), None),
-                None => (Cow::Borrowed(c.factors()), None, None),
+        self.predict_from(of, (samples, &placing), notes, parameters, |c, _| {
+            let (factors, shares) = match &of_one {
+                Some(z) => (Cow::Owned(z.moments.clone()), z.shares.clone()),
+                None => (Cow::Borrowed(c.factors()), None),
+            };
+            Ok(Placed {
+                factors,
+                shares,
+                beside: None,
+                bounds: Vec::new(),
             })
         })
     }
@@ -169,19 +183,28 @@ impl Fit {
             ways,
         };
         let features = if seen { None } else { self.on_features(at)? };
-        let mut out = self.predict_from(of, (samples, &placing), notes, parameters, |c| {
-            let how = latent::usual(WeightUncertainty::Variational);
-            let z = latent::factors(self, c, &views, &ids, how, &mut journal)?;
-            let beside = features
-                .as_ref()
-                .map(|f| f.directions.of(c, &views, &z.moments));
-            let moments = if self.predicts_from_means(at, seen) {
-                without_covariances(&z.moments)
-            } else {
-                z.moments
-            };
-            Ok((Cow::Owned(moments), z.shares, beside))
-        })?;
+        let mut out =
+            self.predict_from(of, (samples, &placing), notes, parameters, |c, (i, way)| {
+                let weights = WeightUncertainty::Variational;
+                let how = latent::usual(weights);
+                let z = latent::factors(self, c, &views, &ids, how, &mut journal)?;
+                let alone = || self.component_for(i, parameters, None);
+                let bounds = placing.bounds((self, way), alone, (&views, &z), weights)?;
+                let beside = features
+                    .as_ref()
+                    .map(|f| f.directions.of(c, &views, &z.moments));
+                let moments = if self.predicts_from_means(at, seen) {
+                    without_covariances(&z.moments)
+                } else {
+                    z.moments
+                };
+                Ok(Placed {
+                    factors: Cow::Owned(moments),
+                    shares: z.shares,
+                    beside,
+                    bounds,
+                })
+            })?;
         latent::notes_of(&journal, &mut out.notes);
         out.warnings.extend(warnings);
         Ok(out)
@@ -201,65 +224,89 @@ impl Fit {
         (samples, placing): (Vec<String>, &Placing),
         mut notes: Vec<String>,
         parameters: ParameterUncertainty,
-        mut factors: impl for<'a> FnMut(&'a Component) -> Result<Placed<'a>>,
+        mut factors: impl for<'a> FnMut(&'a Component, (usize, usize)) -> Result<Placed<'a>>,
     ) -> Result<Prediction> {
         let info = &self.views[at];
         let mut parts = Vec::new();
-        let count = self.n_components() * placing.count();
-        for i in 0..count {
-            let mut found: Option<Placed<'static>> = None;
-            for (way, shares) in &ways {
-                let settled = !seen && matches!(way, Way::Settled);
-                let target = settled.then_some(at);
-                let mut component = self.component_for(i / placing.count(), parameters, target)?;
-                placing.place(i % placing.count(), &mut component)?;
-                let share = |s: &f64| s / count as f64;
-                let shares: Vec<f64> = shares.iter().map(share).collect();
-                if let Way::Regressed(scores, noise) = way {
-                    let view = component.views.swap_remove(at);
-                    parts.push((known(view, scores, noise), shares));
-                    continue;
-                }
-                // factors come from other views, the same for each way
-                let (z, of_components, beside) = if let Some((z, s, beside)) = &found {
-                    (Cow::Owned(z.as_ref().clone()), s.clone(), beside.clone())
-                } else {
-                    let (z, s, beside) = factors(&component)?;
-                    if ways.len() > 1 {
-                        let z = Cow::Owned(z.as_ref().clone());
-                        found = Some((z, s.clone(), beside.clone()));
+        let (draws, places) = (self.n_components(), placing.count());
+        for i in 0..draws {
+            // those of this draw: its place, and what the bound says there
+            let (first, mut place_of, mut bounds) = (parts.len(), Vec::new(), Vec::new());
+            for place in 0..places {
+                let mut found: Option<Placed<'static>> = None;
+                let mut bound = vec![0.0; samples.len()];
+                for (way, shares) in &ways {
+                    let settled = !seen && matches!(way, Way::Settled);
+                    let target = settled.then_some(at);
+                    let mut component = self.component_for(i, parameters, target)?;
+                    placing.place(place, &mut component)?;
+                    place_of.push(place);
+                    let share = |s: &f64| s / draws as f64;
+                    let shares: Vec<f64> = shares.iter().map(share).collect();
+                    if let Way::Regressed(scores, noise) = way {
+                        let view = component.views.swap_remove(at);
+                        parts.push((known(view, scores, noise), shares));
+                        continue;
                     }
-                    (z, s, beside)
-                };
-                let z = match of_components {
-                    None => z,
-                    Some(of_components) => {
-                        let z = z.into_owned();
-                        if let Some(own) = component.views[at].term.as_by_component() {
-                            own.take_shares(&of_components);
+                    // factors come from other views, the same for each way
+                    let placed = if let Some(found) = &found {
+                        found.clone()
+                    } else {
+                        let placed = factors(&component, (i, place))?;
+                        bound.clone_from(&placed.bounds);
+                        if ways.len() > 1 {
+                            found = Some(Placed {
+                                factors: Cow::Owned(placed.factors.as_ref().clone()),
+                                shares: placed.shares.clone(),
+                                beside: placed.beside.clone(),
+                                bounds: Vec::new(),
+                            });
                         }
-                        Cow::Owned(z)
-                    }
-                };
-                let z_seen = Arc::new(component.seen(&z).into_owned());
-                drop(z);
-                let mut view = component.views.swap_remove(at);
-                if let Some(known) = beside
-                    && let Some(features) = self.on_features(at)?
-                {
-                    view.bias = features.added(&view.bias, known.as_ref(), parameters)?;
-                }
-                if view.term.laws_need_data() {
-                    match own {
-                        Some(own) => view.term = view.term.rebind(own)?,
-                        // its own data are what it takes
-                        None if seen => {
-                            self.data()?;
+                        placed
+                    };
+                    let Placed {
+                        factors: z,
+                        shares: of_components,
+                        beside,
+                        ..
+                    } = placed;
+                    let z = match of_components {
+                        None => z,
+                        Some(of_components) => {
+                            let z = z.into_owned();
+                            if let Some(own) = component.views[at].term.as_by_component() {
+                                own.take_shares(&of_components);
+                            }
+                            Cow::Owned(z)
                         }
-                        None => {}
+                    };
+                    let z_seen = Arc::new(component.seen(&z).into_owned());
+                    drop(z);
+                    let mut view = component.views.swap_remove(at);
+                    if let Some(known) = beside
+                        && let Some(features) = self.on_features(at)?
+                    {
+                        view.bias = features.added(&view.bias, known.as_ref(), parameters)?;
                     }
+                    if view.term.laws_need_data() {
+                        match own {
+                            Some(own) => view.term = view.term.rebind(own)?,
+                            // its own data are what it takes
+                            None if seen => {
+                                self.data()?;
+                            }
+                            None => {}
+                        }
+                    }
+                    parts.push((Part::new(z_seen, view), shares));
                 }
-                parts.push((Part::new(z_seen, view), shares));
+                bounds.push(bound);
+            }
+            let likely = shares_of_ways(&bounds, samples.len());
+            for ((_, shares), place) in parts[first..].iter_mut().zip(place_of) {
+                for (share, likely) in shares.iter_mut().zip(&likely[place]) {
+                    *share *= likely;
+                }
             }
         }
         let Some(kind) = parts.first().map(|(part, _)| part.term().domain()) else {

@@ -6,7 +6,7 @@ use polyview_linalg::{Mat, PackedRows, SymPacked, packed_index, packed_len};
 use serde::{Deserialize, Serialize};
 
 use super::align::Aligned;
-use super::latent;
+use super::{latent, placing};
 use crate::error::Result;
 use crate::fit::Fit;
 
@@ -84,8 +84,9 @@ impl Fit {
     /// was observed of it, and nothing else.
     ///
     /// Where the model looks at groups of samples, those of the data are matched
-    /// by name. Data without groups may be of any: the answer is the equally
-    /// weighted mixture over the model's groups, and a note says so.
+    /// by name. Samples without a group may be of any: the answer is the mixture over the model's groups,
+    /// each as likely as the sample's data make it ($q(g)\\propto e^{L\_g}$ with what the bound says of the sample in
+    /// that group, all groups being as likely before), and a note says so.
     ///
     /// Each sample is seen alone: views need not share samples, and one without an
     /// observed value gets the prior, with a note
@@ -111,9 +112,9 @@ impl Fit {
         } = Aligned::new(self, data, None, options.unknown_classes)?;
         let (n, k) = (samples.len(), self.k());
         let mut journal = Journal::default();
-        let parts = self.n_components() * placing.count();
+        let (draws, ways) = (self.n_components(), placing.count());
         let how = (options.weights, options.rounds);
-        if parts == 1 {
+        if draws * ways == 1 {
             let mut component = self.component(0)?;
             placing.place(0, &mut component)?;
             let z = latent::factors(self, &component, &views, &samples, how, &mut journal)?.moments;
@@ -130,29 +131,40 @@ impl Fit {
         let mut mean: Mat<f64> = Mat::zeros(n, k);
         let mut spread = PackedRows::zeros(n, k);
         let mut step = vec![0.0; k];
-        for i in 0..parts {
-            let mut component = self.component(i / placing.count())?;
-            placing.place(i % placing.count(), &mut component)?;
-            let z = latent::factors(self, &component, &views, &samples, how, &mut journal)?.moments;
-            let count = (i + 1) as f64;
-            for r in 0..n {
-                for j in 0..k {
-                    step[j] = z.mean()[(r, j)] - mean[(r, j)];
-                    mean[(r, j)] += step[j] / count;
-                }
-                let own = z.row_cov(r);
-                let cell = spread.row_mut(r);
-                let shrink = (count - 1.0) / count;
-                for a in 0..k {
-                    for b in 0..=a {
-                        let p = packed_index(a, b);
-                        cell[p] += own.as_slice()[p] + shrink * step[a] * step[b];
+        let mut total = vec![0.0; n];
+        for i in 0..draws {
+            let (mut found, mut bounds) = (Vec::new(), Vec::new());
+            for way in 0..ways {
+                let mut component = self.component(i)?;
+                placing.place(way, &mut component)?;
+                let z = latent::factors(self, &component, &views, &samples, how, &mut journal)?;
+                let alone = || self.component(i);
+                let of = (&views[..], &z);
+                bounds.push(placing.bounds((self, way), alone, of, options.weights)?);
+                found.push(z.moments);
+            }
+            for (z, shares) in found.iter().zip(placing::shares(&bounds, n)) {
+                for (r, share) in shares.into_iter().enumerate().filter(|s| s.1 > 0.0) {
+                    let before = total[r];
+                    total[r] += share;
+                    for j in 0..k {
+                        step[j] = z.mean()[(r, j)] - mean[(r, j)];
+                        mean[(r, j)] += step[j] * share / total[r];
+                    }
+                    let own = z.row_cov(r);
+                    let cell = spread.row_mut(r);
+                    let shrink = share * before / total[r];
+                    for a in 0..k {
+                        for b in 0..=a {
+                            let p = packed_index(a, b);
+                            cell[p] += share * own.as_slice()[p] + shrink * step[a] * step[b];
+                        }
                     }
                 }
             }
         }
         latent::notes_of(&journal, &mut notes);
-        let share = 1.0 / parts.max(1) as f64;
+        let share = 1.0 / draws.max(1) as f64;
         for x in spread.as_mut_slice() {
             *x *= share;
         }

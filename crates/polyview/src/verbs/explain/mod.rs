@@ -266,7 +266,7 @@ impl Fit {
 
     /// Variance of other data explained, from the factors that these data
     /// themselves give their samples ([`Fit::project`]). Views that the data
-    /// lack are left out.
+    /// lack are left out. A sample whose group nobody knows is of the one that its data make most likely.
     ///
     /// This says how much of new data the factors can hold. For how well
     /// unseen cells are predicted see [`Fit::held_out_score`].
@@ -283,10 +283,12 @@ impl Fit {
         } = Aligned::new(self, data, None, UnknownClass::Error)?;
         let mut journal = Journal::default();
         let mut posterior = Posterior::default();
-        for i in 0..self.n_components() * placing.count() {
-            let mut c = self.component(i / placing.count())?;
-            placing.place(i % placing.count(), &mut c)?;
-            let certain = latent::usual(WeightUncertainty::Variational);
+        let weights = WeightUncertainty::Variational;
+        let placing = placing.most_likely(self, (&views, &samples), weights, &mut journal)?;
+        for i in 0..self.n_components() {
+            let mut c = self.component(i)?;
+            placing.place(0, &mut c)?;
+            let certain = latent::usual(weights);
             let z = latent::factors(self, &c, &views, &samples, certain, &mut journal)?;
             if let Some(shares) = &z.shares {
                 c.share(shares);

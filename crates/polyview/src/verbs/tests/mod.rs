@@ -52,6 +52,7 @@ mod silent_features;
 mod similarity;
 mod stacking;
 mod together;
+mod told_groups;
 mod uncertain;
 mod undone_offsets;
 mod unobserved;
