@@ -94,14 +94,15 @@ pub struct HeldOut {
     pub notes: Vec<String>,
     /// Log densities of the cells, in order, that no single one decides:
     /// of numbers under Student's law about their predictive means, of all else the
-    /// log probabilities, none below that of one in a million. None of ranks.
+    /// log probabilities, none below that of one in a million; those of cells of which limits are known behind the others. None of
+    /// ranks.
     #[serde(skip)]
     pub(super) robust: Vec<f64>,
     /// Squared errors of the cells, in order, and what they are measured against, both in
     /// the feature's own unit; of labels none.
     #[serde(skip)]
     pub(super) own_units: Squares,
-    /// Of counts and of numbers above 0, where it was asked for, by how much the robust log density of a cell is larger, on
+    /// Of counts, of numbers above 0 and where limits are all that is known of some cells, if it was asked for, by how much the robust log density of a cell is larger, on
     /// average, than under the law of a sample of which no factor is known; else `NaN`.
     #[serde(skip)]
     pub(super) gain: f64,
@@ -248,8 +249,19 @@ impl Fit {
                 kind if kind.is_ordered() => levels_scored(score, &cells),
                 _ => limits_scored(score, &laws, &between[at]),
             };
+            let gain = if gains && score.limits > 0 {
+                let laws = self.of_unknown_factors(at, training)?;
+                predict_cells(&laws, kind, &mut cells);
+                let unknown = self.score(at, kind, &cells, training);
+                let unknown = limits_scored(unknown, &laws, &between[at]);
+                let both = score.robust.iter().zip(&unknown.robust);
+                both.map(|(own, x)| own - x).sum::<f64>() / score.robust.len() as f64
+            } else {
+                score.gain
+            };
             out.push(HeldOut {
                 notes: std::mem::take(&mut notes[at]),
+                gain,
                 ..score
             });
         }

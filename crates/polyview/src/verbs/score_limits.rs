@@ -7,6 +7,7 @@ use polyview_core::{Law, View};
 
 use super::laws::{Laws, VANISHES};
 use super::score::HeldOut;
+use super::score_cells::LEAST_LN;
 use crate::fit::ViewInfo;
 
 /// A held-out cell that is known to lie between two ends, data units.
@@ -70,10 +71,13 @@ pub(super) fn limits_scored(mut score: HeldOut, laws: &Laws, cells: &[Between]) 
             let mut p = vec![0.0; c.rows.len()];
             c.law.between(c.at, [&least, &most], &mut p);
             let ln = |cell: &Between| p[cell.sample - c.rows.start].ln().max(VANISHES);
-            own.iter().map(ln).sum::<f64>()
+            own.iter().map(ln).collect::<Vec<f64>>()
         },
     );
-    let between: f64 = answers.into_iter().map(|(_, _, ln)| ln).sum();
+    let sums = answers.iter().map(|(_, _, own)| own.iter().sum::<f64>());
+    let between: f64 = sums.sum();
+    let robust = answers.iter().flat_map(|(_, _, own)| own);
+    score.robust.extend(robust.map(|ln| ln.max(LEAST_LN)));
     let exact = if score.cells == 0 {
         0.0
     } else {

@@ -15,7 +15,7 @@ pub(super) struct HiddenScore {
     /// R² over all views.
     pub(super) r2: f64,
     /// What is explained of the hidden cells of all views by their number: R², but of counts and of numbers above 0, whose
-    /// squared distances are those of the few largest, $1 - e^{-2g}$ of the gain $g$ in the log density of a cell over the
+    /// squared distances are those of the few largest, and where limits are all that is known of some, $1 - e^{-2g}$ of the gain $g$ in the log density of a cell over the
     /// model without factors.
     pub(super) explained: f64,
     /// Whether such gains are among that, and whether R² are.

@@ -389,13 +389,13 @@ fn take(journal: &Journal, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
 }
 
 /// What is to be said where nothing is explained of hidden cells by any number: neither their variance about the means
-/// of features nor, of counts and of numbers above 0, more of their log densities than a model without factors says. The
+/// of features nor, of counts, of numbers above 0 and where limits are known, more of their log densities than a model without factors says. The
 /// squared distances of these are those of the few largest, whose mean nobody knows to the last per cent.
 fn nothing_predicted(explained: &[f64], [gains, r2]: [bool; 2], share: f64) -> Option<String> {
     let known = explained.iter().copied().filter(|x| x.is_finite());
     let best = known.max_by(f64::total_cmp).filter(|x| *x <= 0.0)?;
     let measure = match (gains, r2) {
-        (true, true) => "R2, of counts and numbers above 0 that of their log densities,",
+        (true, true) => "R2, of counts, numbers above 0 and limits that of their log densities,",
         (true, false) => "R2 of log densities",
         (false, _) => "R2",
     };

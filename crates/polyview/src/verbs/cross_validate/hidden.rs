@@ -11,9 +11,10 @@ use super::plan::{Job, Plan, What};
 use super::scored::{largest, level_scores, level_shares};
 use super::workers::{Done, Scored, Teller};
 use crate::error::Result;
-use crate::metrics::{CountLaw, LevelScore};
+use crate::metrics::{self, CountLaw, LevelScore};
 use crate::verbs::hold_out::hold_out_in;
 use crate::verbs::score::HeldOut;
+use crate::verbs::score_counts::rate;
 
 /// Does a job.
 pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Done> {
@@ -333,6 +334,10 @@ impl<'a> Cells<'a> {
         if self.kind.is_label() {
             out.push((Score::Error, self.error(&said), count));
         }
+        if self.kind.has_deviance() {
+            let explained = self.deviance_explained(&|place| said(place)[0]);
+            out.push((Score::DevianceExplained, explained, count));
+        }
         if self.kind.is_ordered() {
             // squares are judged by what it says, distances by the level next to that: so are those of a model, by mean and median
             let off = |place: &(usize, usize)| (said(*place)[0].round() - self.value(*place)).abs();
@@ -340,6 +345,32 @@ impl<'a> Cells<'a> {
             out.push((Score::AbsoluteError, sum / count as f64, count));
         }
         out
+    }
+    /// Share of the deviance from the means of what is left that is explained, as [`HeldOut::deviance_explained`] has it; nothing is
+    /// taken to be rarer than half a count in as many samples as there are.
+    fn deviance_explained(&self, said: &dyn Fn((usize, usize)) -> f64) -> f64 {
+        let floor = 0.5 / self.truth.n_samples() as f64;
+        let (mut own, mut null) = (0.0, 0.0);
+        for &(n, d) in &self.places {
+            let (value, trials) = (self.value((n, d)), self.unit(n, d));
+            let unit = |mean: f64| {
+                if self.kind.has_trials() {
+                    let share = (mean / trials).clamp(floor, 1.0 - floor);
+                    metrics::binomial_unit(value, trials, share)
+                } else if self.kind.is_positive() {
+                    metrics::gamma_unit(value, mean)
+                } else {
+                    metrics::poisson_unit(value, mean.max(floor))
+                }
+            };
+            own += unit(said((n, d)));
+            null += unit(rate(self.left, d) * trials);
+        }
+        if null > 0.0 {
+            1.0 - own / null
+        } else {
+            f64::NAN
+        }
     }
     /// Share of labels that one half, or of classes that the largest, gets wrong.
     fn error(&self, said: &dyn Fn((usize, usize)) -> Vec<f64>) -> f64 {

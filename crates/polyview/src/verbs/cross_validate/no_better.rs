@@ -42,7 +42,8 @@ impl Gain {
 }
 
 /// What a method has over the means of a target whose rows these are. Where limits are all that is known of some cells, R² is of
-/// the exact ones, which reach less far than all do: densities tell.
+/// the exact ones, which reach less far than all do: densities tell. Of counts and numbers above 0 the deviance tells: squares
+/// are those of the few largest.
 fn gain(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
     let of = |method: &str, score: Score| {
         let mut rows = of_target.iter();
@@ -69,14 +70,9 @@ fn gain(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
         return less(Score::LogDensity, -1.0, "gain of log density, nats")
             .or_else(|| about(Score::Concordance, 0.5, "C-index over 0.5"));
     }
-    about(Score::R2, 0.0, "R2")
-        .or_else(|| {
-            about(
-                Score::DevianceExplained,
-                0.0,
-                "share of the deviance explained",
-            )
-        })
+    let deviance = "share of the deviance explained";
+    about(Score::DevianceExplained, 0.0, deviance)
+        .or_else(|| about(Score::R2, 0.0, "R2"))
         .or_else(|| about(Score::Concordance, 0.5, "C-index over 0.5"))
         .or_else(|| less(Score::LogLoss, 1.0, "gain of log loss, nats"))
 }
@@ -176,23 +172,33 @@ pub(super) fn too_narrow(summary: &[Summary], models: &[CrossValidateModel]) -> 
     out
 }
 
+/// A lead of R², in words.
+const R2_BY: &str = "R2 by";
+
 /// By how much a method is better than the model from which differences are, by the score that tells most of the target
-/// whose rows these are.
+/// whose rows these are ([`gain`]); nothing is told of one that lacks it.
 fn lead(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
-    let scores = [
+    let deviance = "share of the deviance explained by";
+    let (density, concordance) = (
         (Score::LogDensity, 1.0, "log density by"),
-        (Score::R2, 1.0, "R2 by"),
-        (
-            Score::DevianceExplained,
-            1.0,
-            "share of the deviance explained by",
-        ),
         (Score::Concordance, 1.0, "C-index by"),
-        (Score::LogLoss, -1.0, "log loss by"),
-        (Score::RankedProbability, -1.0, "RPS by"),
-    ];
-    let mut scores = (scores.into_iter()).skip(usize::from(!limited));
-    scores.find_map(|(score, sign, words)| {
+    );
+    let scores = if limited {
+        vec![density, concordance]
+    } else if of_target
+        .iter()
+        .any(|s| s.score == Score::DevianceExplained)
+    {
+        vec![(Score::DevianceExplained, 1.0, deviance)]
+    } else {
+        vec![
+            (Score::R2, 1.0, R2_BY),
+            concordance,
+            (Score::LogLoss, -1.0, "log loss by"),
+            (Score::RankedProbability, -1.0, "RPS by"),
+        ]
+    };
+    scores.into_iter().find_map(|(score, sign, words)| {
         let mut rows = of_target.iter();
         let own = rows.find(|s| s.method == method && s.score == score)?;
         (!own.difference.is_nan()).then_some(Gain {
@@ -263,7 +269,8 @@ pub(super) fn beaten(
                 "'{target}': {method} predicts it better than {} ({}{})",
                 model.name(),
                 lead.words(),
-                larger_errors(of_target, model.name(), method).unwrap_or_default()
+                (larger_errors(of_target, model.name(), method).filter(|_| lead.score == R2_BY))
+                    .unwrap_or_default()
             ));
             let spec = model.composed.spec().filter(|_| !hidden);
             if spec.is_some_and(|spec| could_mix(spec, target, data)) && !mixable.contains(target) {
@@ -332,6 +339,46 @@ mod tests {
              large): try more factors (--factors; 'polyview choose-k' finds how many)"
         );
         assert_eq!(said(&rows[..2].concat()), None);
+    }
+
+    /// R² of numbers above 0 is that of the few largest, and of limits that of the exact cells.
+    #[test]
+    fn deviances_and_densities_decide_where_squares_do_not() {
+        let data: Dataset = polyview_datasets::nutrimouse();
+        let model = CrossValidateModel::new("mofa", models::mofa(3));
+        let options = CrossValidateOptions::default();
+        let with = |score: Score, method: &str, mean: f64| {
+            let of = move |row| CrossValidateRow { score, ..row };
+            rows(method, mean, 1e-3).into_iter().map(of)
+        };
+        let of = |other: Score, own: f64, mean: f64| -> Vec<CrossValidateRow> {
+            [
+                rows("mofa", -0.2, 1e-3),
+                with(other, "mofa", own).collect(),
+                rows("mean", 0.0, 0.0),
+                with(other, "mean", mean).collect(),
+                rows("softly thresholded SVD", 0.1, 1e-3),
+            ]
+            .concat()
+        };
+        let rows = of(Score::DevianceExplained, 0.59, 0.0);
+        let summary = summed_up(&rows, "mofa", options.folds);
+        assert!(no_better(&summary, from_ref(&model), (&data, &options)).is_empty());
+        assert_eq!(beaten(&rows, from_ref(&model), (&data, &options)), None);
+        let found = gain(&summary, "mofa", false).unwrap();
+        assert_eq!(found.words(), "share of the deviance explained 0.59 ± 0.00");
+        // limits
+        let rows = of(Score::LogDensity, -0.8, -1.2);
+        let summary = summed_up(&rows, "mofa", options.folds);
+        assert!(gain(&summary, "mofa", true).unwrap().is_one());
+        assert!(lead(&summary, "softly thresholded SVD", true).is_none());
+        // of plain numbers R² decides
+        assert!(!gain(&summary, "mofa", false).unwrap().is_one());
+        assert!(
+            lead(&summary, "softly thresholded SVD", false)
+                .unwrap()
+                .is_one()
+        );
     }
 
     #[test]

@@ -128,20 +128,54 @@ fn overdispersion_that_factors_take_in_is_warned_of() {
         let all = fit.record().journal.warnings();
         all.filter(|w| w.starts_with("likelihood/y: ")).collect()
     };
-    let found = warnings(Some(1.0), 10);
-    assert_eq!(found.len(), 1, "{found:?}");
-    let words = [
-        "can be told from what each feature",
-        "of no other view",
-        "(pln)",
-    ];
-    assert!(words.iter().all(|w| found[0].contains(w)), "{found:?}");
-    let found = warnings(Some(1.0), 2);
+    for factors in [10, 2] {
+        let found = warnings(Some(1.0), factors);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let words = ["of these means", "(pln)"];
+        assert!(words.iter().all(|w| found[0].contains(w)), "{found:?}");
+    }
+    assert!(warnings(None, 10).is_empty());
+}
+
+/// Residuals are smaller by what factors have taken of each cell: by themselves they vary no more than those of Poisson counts. Of as many
+/// factors as features nothing is left of them, and what the counts vary without these says it.
+#[test]
+fn overdispersion_is_seen_behind_the_factors_that_took_it_in() {
+    let warnings = |(samples, features): (usize, usize), shape: Option<f64>, level: f64| {
+        let mut rng = StreamKey::new(8).rng();
+        let mut normal =
+            |rows, columns| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
+        let (z, w) = (normal(samples, 3), normal(features, 3));
+        let eta = &z * w.transpose();
+        let counts = Mat::from_fn(samples, features, |n, d| {
+            let more = shape.map_or(1.0, |a| gamma(&mut rng, a, a).unwrap());
+            poisson(&mut rng, (0.4 * eta[(n, d)] + level).exp() * more).unwrap()
+        });
+        let data = Dataset::builder().view(table("y", counts)).build();
+        let mut spec = models::sshiba(features.min(30)).with_likelihood("y", "poisson");
+        spec.vb.max_sweeps = 100;
+        let fit = crate::fit(data.unwrap(), spec).unwrap();
+        let all = fit.record().journal.warnings();
+        all.filter(|w| w.starts_with("likelihood/y: "))
+            .collect::<Vec<String>>()
+    };
+    let found = warnings((150, 40), Some(2.0), 1.0);
     assert!(
         found.len() == 1 && found[0].contains("of these means"),
         "{found:?}"
     );
-    assert!(warnings(None, 10).is_empty());
+    let found = warnings((100, 10), Some(3.0), 6.0);
+    let words = ["can be told from what each feature", "of no other view"];
+    assert!(
+        found.len() == 1 && words.iter().all(|w| found[0].contains(w)),
+        "{found:?}"
+    );
+    for shape in [(150, 40), (30, 10), (100, 10)] {
+        for level in [-1.5, 1.0, 3.0] {
+            let found = warnings(shape, None, level);
+            assert!(found.is_empty(), "{shape:?} {level}: {found:?}");
+        }
+    }
 }
 
 /// What fits say of a likelihood is said of them in folds, and scores say it too.
