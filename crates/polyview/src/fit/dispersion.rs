@@ -10,10 +10,16 @@ use crate::error::{ErrorKind, Result};
 use crate::faithful;
 
 /// How many times as much as Poisson counts the counts of a view vary before it is said.
-const OVER: f64 = 2.0;
+const OVER: f64 = 1.15;
+
+/// The same without factors, which may be true ones.
+const FAR_OVER: f64 = 2.0;
 
 /// Standard errors by which that is to be more than 1, lest it be chance.
 const ERRORS: f64 = 4.0;
+
+/// Most of what a cell says that its fitted mean may have taken from it.
+const MOST_TAKEN: f64 = 0.95;
 
 /// A factor acts in a view if it has this share of the squares of all weights of the view.
 const ACTS: f64 = 0.01;
@@ -49,10 +55,10 @@ impl Fit {
             let Some(instead) = self.views[at].choices.likelihood.for_more_variance() else {
                 continue;
             };
-            let found = match self.dispersion(at, &[])? {
+            let found = match self.dispersion(at, &[])?.filter(|times| *times > OVER) {
                 Some(times) => Some(format!(
                     "the counts vary {times:.1} times as much as Poisson counts of these means would: \
-                     intervals are too narrow"
+                     intervals are too narrow, and factors may be of what single features vary"
                 )),
                 None => self.taken_in(at)?,
             };
@@ -83,7 +89,8 @@ impl Fit {
             return Ok(None);
         }
         let count = acting.len();
-        Ok(self.dispersion(at, &own)?.map(|times| {
+        let times = self.dispersion(at, &own)?;
+        Ok(times.filter(|times| *times > FAR_OVER).map(|times| {
             format!(
                 "{count} factors act in its {features} features, more than can be told from what each feature varies by itself: \
                  without the {} of no other view the counts vary {times:.1} times as much as Poisson counts would",
@@ -98,11 +105,12 @@ impl Fit {
     }
 
     /// How many times as much the training counts of a view vary as Poisson counts of the fitted
-    /// means do, if that is far more than once and no chance: the mean of $(x - \mu)^2 / v$ over
-    /// the observed cells, of mean $\mu$ and variance $v$ under the fit, that of the predictor
-    /// included. Each cell has the weight $\mu/(1 + 2\mu)$, the inverse of the variance that its
-    /// term has under the law. Without factors that are `left_out` the means of each feature are brought to its level, which is
-    /// what means of exponentials lack then. Nothing where the data are not at hand.
+    /// means do, if that is no chance: $\sum w(x - \mu)^2/\mu$ over $\sum w(1 - h)$ of the
+    /// observed cells, of the rate $\mu$ at the mean of the predictor and the share h that the fit
+    /// has taken of what a cell says, $h = \mu v$ with the variance v of the predictor: residuals are smaller by that, the more so
+    /// the more factors there are (leverages of a regression: Pregibon 1981). The weight of a cell is $w = \mu/(1 + 2\mu)$, the
+    /// inverse of the variance that its term has under the law. Without factors that are `left_out` the means of each feature
+    /// are brought to its level, which is what means of exponentials lack then. Nothing where the data are not at hand.
     fn dispersion(&self, at: usize, left_out: &[usize]) -> Result<Option<f64>> {
         let Some(view) = self.data.as_ref().map(|data| &data[at]) else {
             return Ok(None);
@@ -160,19 +168,20 @@ impl Fit {
                 sum(&|n| counts[n]) / sum(&|n| means[(n, j)])
             };
             for n in seen() {
-                // of a Poisson count of a rate that is uncertain
-                let rate = means[(n, j)];
-                let of_rate = squares[(n, j)] - rate.powi(2) - rate;
-                let mean = level * rate;
-                let variance = level.powi(2) * of_rate + mean;
+                // a rate that is uncertain, as a log-normal number is
+                let expected = means[(n, j)];
+                let of_rate = squares[(n, j)] - expected.powi(2) - expected;
+                let variance = (of_rate.max(0.0) / expected.powi(2)).ln_1p();
+                let mean = level * expected * (-0.5 * variance).exp();
                 let weight = mean / (1.0 + 2.0 * mean);
-                if weight > 0.0 && variance.is_normal() {
-                    sum += weight * (counts[n] - mean).powi(2) / variance;
-                    all += weight;
+                let square = (counts[n] - mean).powi(2) / mean;
+                if weight > 0.0 && square.is_finite() {
+                    sum += weight * square;
+                    all += weight * (1.0 - (mean * variance).min(MOST_TAKEN));
                 }
             }
         }
         let times = sum / all;
-        Ok((times > OVER && times > 1.0 + ERRORS / all.sqrt()).then_some(times))
+        Ok((times > 1.0 + ERRORS / all.sqrt()).then_some(times))
     }
 }
