@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use polyview::{Likelihood, ModelSpec, Offset};
+use polyview::{EngineKind, Likelihood, ModelSpec, Offset, StochasticOptions};
 use polyview_core::{Join, counted};
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
@@ -112,6 +112,7 @@ struct Told {
     views: HashSet<String>,
     all: bool,
     factors: bool,
+    batch: bool,
 }
 
 impl Study {
@@ -292,6 +293,25 @@ impl Study {
         Some(format!(
             "note: {}, the most that these data carry (the default is {before})",
             counted(most, "factor")
+        ))
+    }
+
+    /// Raises the batch of a stochastic fit to what suits its factors, unless somebody chose one; says that.
+    pub fn fit_batch(&mut self, samples: usize) -> Option<String> {
+        let before = self.model.stochastic;
+        let sized = before.for_factors(samples, self.model.factors);
+        if self.model.engine != EngineKind::Stochastic || self.told.batch || sized == before {
+            return None;
+        }
+        self.model.stochastic = sized;
+        self.decided("stochastic/batch".to_owned());
+        let size = |options: &StochasticOptions| options.batch_size(samples);
+        Some(format!(
+            "note: batches of {} of the {samples} samples, for {} (--batch {} would be {})",
+            size(&sized),
+            counted(self.model.factors, "factor"),
+            before.batch,
+            size(&before)
         ))
     }
 

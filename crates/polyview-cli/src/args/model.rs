@@ -282,7 +282,8 @@ pub struct GibbsArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Batches of samples (--engine stochastic)")]
 pub struct StochasticArgs {
-    /// Samples of a batch, as a share or as a number above 1 [default: 0.05].
+    /// Samples of a batch, as a share or as a number above 1; a share that nobody
+    /// chose is raised to ten samples for each factor [default: 0.05].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub batch: Option<f64>,
     /// Most epochs, each a visit to every sample; they end before that once the

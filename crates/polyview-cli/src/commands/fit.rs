@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use polyview::{ChainStart, EngineKind, ErrorKind, Fit, Fitting, Settle};
-use polyview_core::{Dataset, excerpt};
+use polyview_core::{Dataset, Way, excerpt};
 use polyview_io::{IoError, OnDisk};
 
 use super::explained::{
@@ -235,7 +235,9 @@ fn refuse_checkpoints(args: &FitArgs, study: &Study) -> Outcome<()> {
 /// The data of the study, which takes no more factors than they carry.
 fn loaded(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let data = dataset(cli, study)?;
-    if let Some(note) = study.fit_factors(data.n_samples(), study.model.most_factors(&data)) {
+    let (samples, most) = (data.n_samples(), study.model.most_factors(&data));
+    let factors = study.fit_factors(samples, most);
+    for note in factors.into_iter().chain(study.fit_batch(samples)) {
         say(cli, note);
     }
     Ok(data)
@@ -243,25 +245,25 @@ fn loaded(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
 
 /// A fit of views that stay on disk.
 fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
-    let refuse = |what: &str, why: &str| {
+    let refuse = |what: &str, why: &str, more: &str| {
         Err(Failure::Usage(format!(
             "{what}: {why} with --engine stochastic, which leaves the views on disk; leave it out, \
-             or add --in-memory"
+             or add --in-memory{more}"
         )))
     };
     if study.groups.is_some() {
-        return refuse("--groups", "groups are not read");
+        return refuse("--groups", "groups are not read", "");
     }
     if args.data.join.is_some() {
-        return refuse("--join", "samples are not joined");
+        return refuse("--join", "samples are not joined", "");
     }
     let mut files = Vec::with_capacity(study.data.len());
     for s in &study.data {
         if s.column.is_some() {
-            return refuse("--labels", "columns of labels are not read");
+            return refuse("--labels", "columns of labels are not read", "");
         }
         if s.trials.is_some() {
-            return refuse("--trials", "numbers of trials are not read");
+            return refuse("--trials", "numbers of trials are not read", "");
         }
         match study.likelihood(&s.name) {
             None => {
@@ -273,7 +275,9 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
                 )));
             }
             Some(l) if l.has_classes() => {
-                return refuse(&format!("view '{}'", s.name), "classes are not read");
+                let own = l.refuses(Way::Stochastic);
+                let own = own.map_or_else(String::new, |why| format!("; and {l} {why}"));
+                return refuse(&format!("view '{}'", s.name), "classes are not read", &own);
             }
             Some(_) => {}
         }
@@ -300,7 +304,9 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
         note_names(cli, path, options, (&samples, features));
     }
     let columns = source.features().map(<[String]>::len).sum();
-    if let Some(note) = study.fit_factors(samples.len(), samples.len().min(columns)) {
+    let (count, most) = (samples.len(), samples.len().min(columns));
+    let factors = study.fit_factors(count, most);
+    for note in factors.into_iter().chain(study.fit_batch(count)) {
         say(cli, note);
     }
     if let Some(path) = &study.metadata {

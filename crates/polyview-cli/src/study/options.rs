@@ -24,6 +24,7 @@ impl Study {
             )));
         }
         self.told.factors |= args.choices.factors.is_some();
+        self.told.batch |= args.stochastic.batch.is_some();
         set(&mut m.factors, args.choices.factors);
         set(&mut m.seed, args.engine.seed);
         set(&mut m.restarts, args.engine.restarts);

@@ -72,6 +72,7 @@ fn told(study: &toml::Table) -> Told {
     };
     Told {
         factors: model.get("factors").is_some(),
+        batch: (model.get("stochastic")).is_some_and(|choices| choices.get("batch").is_some()),
         all: model.get("defaults").is_some_and(gives),
         views: model
             .get("views")

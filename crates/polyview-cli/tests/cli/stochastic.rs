@@ -57,6 +57,31 @@ fn csv(folder: &Path, name: &str, rows: usize, columns: usize) {
 
 const CHOICES: &str = "--engine stochastic --batch 0.1 --epochs 4 -k 4 --seed 3";
 
+/// A twentieth of so few samples would be too small a batch for the factors that are offered.
+#[test]
+fn few_samples_are_fitted_by_default() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    csv(at, "b.csv", 300, 12);
+    let text = ok(
+        at,
+        "fit --view b=b.csv --engine stochastic --epochs 4 --out m.pv",
+    );
+    assert!(text.contains("of 12 factors after"), "{text}");
+    // classes are not read from disk, and not every likelihood of them takes batches
+    put(at, "y.csv", "id,y\ns1,a\ns2,b\n");
+    let with = |likelihood: &str| {
+        let views = format!("--view b=b.csv:gaussian --view y=y.csv:{likelihood}");
+        fails(
+            at,
+            &format!("fit --model mofa {views} --engine stochastic --out m.pv --force"),
+            2,
+        )
+    };
+    assert!(with("categorical").contains("take categorical-probit there"));
+    assert!(!with("categorical-probit").contains("there"));
+}
+
 #[test]
 fn npy_and_text_on_disk_make_the_fit_of_data_in_memory() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -21,8 +21,10 @@ pub struct StochasticOptions {
     /// twice running it ends the epochs.
     pub tolerance: f64,
     /// Most exact sweeps after the epochs, each one more visit to every sample: a limit, as they end once
-    /// the bound has next to nothing to gain, by its last five sweeps at least. Those in which a factor is out on trial ([`PruneRule::by_bound`](crate::PruneRule::by_bound)) come on
-    /// top, and as many again once one has gone.
+    /// the bound, by its last five of them at least, has next to nothing to gain
+    /// ([`VbOptions::enough_left`](crate::VbOptions::enough_left)). At the limit a run has not converged; 0 leaves them out, and the
+    /// end is that of the epochs. Sweeps in which a factor is out on trial
+    /// ([`PruneRule::by_bound`](crate::PruneRule::by_bound)) come on top, and as many again once one has gone.
     pub exact_sweeps: usize,
     /// Samples that stand together on disk and are read together; 0 = an
     /// eighth of a batch, at most 4096.
@@ -51,6 +53,9 @@ impl Default for StochasticOptions {
 }
 
 impl StochasticOptions {
+    /// Samples of a batch for each factor, of which fewer may lead the first steps astray.
+    pub const PER_FACTOR: usize = 10;
+
     /// The first option that is out of its range, and its value in words.
     pub fn fault(&self) -> Option<(&'static str, String)> {
         let share = |x: f64| x > 0.0 && x <= 1.0;
@@ -88,6 +93,17 @@ impl StochasticOptions {
             .iter()
             .find(|c| c.1 == 0)
             .map(|c| (c.0, "0".to_owned()))
+    }
+    /// The same with a batch that holds at least [`StochasticOptions::PER_FACTOR`] samples for each of so many factors, or all
+    /// that there are.
+    #[must_use]
+    pub fn for_factors(self, samples: usize, factors: usize) -> Self {
+        let least = Self::PER_FACTOR * factors;
+        if self.batch_size(samples) >= least {
+            return self;
+        }
+        let batch = if least < samples { least as f64 } else { 1.0 };
+        Self { batch, ..self }
     }
     /// Samples of a batch out of `samples`, about.
     pub fn batch_size(&self, samples: usize) -> usize {

@@ -9,7 +9,7 @@ use polyview_core::{
     Scaling, ScalingSums, Schedule, SourceError, State, Stateful, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
-use polyview_infer::{Model, StochasticRun};
+use polyview_infer::{Model, StochasticOptions, StochasticRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
@@ -462,9 +462,6 @@ impl Campaign for StochasticRun {
     }
 }
 
-/// Batches of fewer samples for each factor may lead the first steps astray.
-const PER_FACTOR: usize = 10;
-
 /// The error of an epoch, which is the batch's where that is small and numbers ran away.
 fn astray(options: &RunOptions, samples: usize, e: Error) -> Error {
     let batch = options.stochastic.batch_size(samples);
@@ -472,7 +469,7 @@ fn astray(options: &RunOptions, samples: usize, e: Error) -> Error {
         e.kind(),
         ErrorKind::Numeric(NumericError::NotFinite { .. } | NumericError::Linalg { .. })
     );
-    if !ran_away || batch >= PER_FACTOR * options.factors {
+    if !ran_away || batch >= StochasticOptions::PER_FACTOR * options.factors {
         return e;
     }
     ErrorKind::SmallBatch {
