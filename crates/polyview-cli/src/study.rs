@@ -296,10 +296,10 @@ impl Study {
         ))
     }
 
-    /// Raises the batch of a stochastic fit to what suits its factors, unless somebody chose one; says that.
-    pub fn fit_batch(&mut self, samples: usize) -> Option<String> {
+    /// Raises the batch of a stochastic fit to what suits so many factors, unless somebody chose one; says that.
+    pub fn fit_batch(&mut self, samples: usize, factors: usize) -> Option<String> {
         let before = self.model.stochastic;
-        let sized = before.for_factors(samples, self.model.factors);
+        let sized = before.for_factors(samples, factors);
         if self.model.engine != EngineKind::Stochastic || self.told.batch || sized == before {
             return None;
         }
@@ -309,18 +309,20 @@ impl Study {
         Some(format!(
             "note: batches of {} of the {samples} samples, for {} (--batch {} would be {})",
             size(&sized),
-            counted(self.model.factors, "factor"),
+            counted(factors, "factor"),
             before.batch,
             size(&before)
         ))
     }
 
     /// As [`Study::fit_factors`], of data that are parted: each part decides what it carries, unless somebody gave a number.
-    pub fn fit_factors_of_parts(&mut self, samples: usize) {
+    /// The batch of a stochastic fit suits as many as are offered; what is to be said of that.
+    pub fn fit_factors_of_parts(&mut self, samples: usize) -> Option<String> {
         self.fit_factors(samples, usize::MAX);
         if !self.told.factors {
             self.decided("factors".to_owned());
         }
+        self.fit_batch(samples, self.model.factors)
     }
 
     /// Takes the likelihood of a view as told.

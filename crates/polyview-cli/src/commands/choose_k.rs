@@ -1,6 +1,6 @@
 //! `polyview choose-k`.
 
-use polyview::{ChooseKOptions, choose_k};
+use polyview::{ChooseKOptions, choose_k, default_candidates};
 
 use crate::args::{ChooseKArgs, Cli};
 use crate::failure::{Failure, Outcome};
@@ -42,8 +42,16 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
     }
     let mut said = Said::default();
     said.journal(cli, data.journal());
+    let mut candidates = args.candidates.clone();
+    if candidates.is_empty() {
+        candidates = default_candidates(&data);
+    }
+    let most = candidates.iter().copied().max().unwrap_or(0);
+    if let Some(batch) = study.fit_batch(data.n_samples(), most) {
+        say(cli, batch);
+    }
     let mut options = ChooseKOptions {
-        candidates: args.candidates.clone(),
+        candidates,
         share: args.held_out,
         repeats: args.repeats,
         seed: study.model.seed,

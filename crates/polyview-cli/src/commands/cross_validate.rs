@@ -72,7 +72,9 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         say(cli, idle);
     }
     let data = dataset(cli, &mut study)?;
-    study.fit_factors_of_parts(data.n_samples());
+    if let Some(batch) = study.fit_factors_of_parts(data.n_samples()) {
+        say(cli, batch);
+    }
     let targets = study.predicted(&args.target, args.hide.is_some());
     check_folds(args, &targets)?;
     if let Some(text) = study.predicted_from_targets(&targets) {
@@ -180,9 +182,10 @@ fn further(
             other.model = other.model.with_labels(&source.name, labels.clone());
         }
     }
-    other.fit_factors_of_parts(data.n_samples());
+    let batch = other.fit_factors_of_parts(data.n_samples());
     let name = Path::new(text).file_stem().and_then(|s| s.to_str());
-    let notes = mix(&mut other, (targets, data));
+    let mut notes = mix(&mut other, (targets, data));
+    notes.extend(batch);
     let model = CrossValidateModel::new(name.unwrap_or(text), other.model);
     Ok((model, notes))
 }

@@ -451,3 +451,56 @@ fn counts_are_not_judged_by_squared_distances() {
     let count = (0..6).filter(|seed| says(*seed)).count();
     assert!(count >= 3, "{count}");
 }
+
+/// Numbers of one factor of that size, of most of which no more is known than that they are below a limit.
+fn mostly_limits(seed: u64, factor: f64) -> Dataset {
+    let mut rng = StreamKey::new(seed).rng();
+    let mut normal = || standard_normal(&mut rng);
+    let z: Vec<f64> = (0..60).map(|_| normal()).collect();
+    let w: Vec<f64> = (0..10).map(|_| normal().signum()).collect();
+    let y = Mat::from_fn(60, 10, |n, d| factor * z[n] * w[d] + normal());
+    let limit = 0.5 * (1.0 + factor * factor).sqrt();
+    let table = |values: Mat<f64>| Table {
+        name: "x".into(),
+        samples: (0..60).map(|n| format!("s{n}")).collect(),
+        features: (0..10).map(|d| format!("f{d}")).collect(),
+        values,
+        levels: Vec::new(),
+    };
+    let seen = Mat::from_fn(60, 10, |n, d| y[(n, d)].max(limit));
+    let ends = Mat::from_fn(60, 10, |n, d| {
+        if y[(n, d)] < limit {
+            f64::NEG_INFINITY
+        } else {
+            f64::NAN
+        }
+    });
+    let data = Dataset::builder().view(table(seen)).ends(table(ends));
+    data.build().unwrap()
+}
+
+#[test]
+fn limits_are_judged_by_their_probabilities() {
+    let options = ChooseKOptions {
+        candidates: vec![1, 2],
+        repeats: 2,
+        restarts: 1,
+        ..ChooseKOptions::default()
+    };
+    let spec = models::mofa(2).with_likelihood("x", "censored");
+    let mut misled = 0;
+    for seed in 0..4 {
+        let found = choose_k(mostly_limits(seed, 1.0), &spec, &options, &mut |_| {}).unwrap();
+        misled += usize::from(found.rows.iter().all(|r| r.r2 <= 0.0));
+        let says = found.warnings.iter().any(|w| w.contains("no finding"));
+        assert!(!says, "seed {seed}: {:?}", found.warnings);
+    }
+    // R2 of exact cells says of some of them that nothing is predicted
+    assert!(misled > 0);
+    let says = |seed: u64| {
+        let found = choose_k(mostly_limits(seed, 0.0), &spec, &options, &mut |_| {}).unwrap();
+        found.warnings.iter().any(|w| w.contains("no finding"))
+    };
+    let count = (0..4).filter(|seed| says(*seed)).count();
+    assert!(count >= 2, "{count}");
+}

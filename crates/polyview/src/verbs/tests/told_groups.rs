@@ -1,13 +1,13 @@
 //! New samples whose group nobody knows: their data say it.
 
-use polyview_core::{Dataset, Table, noise_precisions};
+use polyview_core::{Dataset, Journal, Table, UnknownClass, noise_precisions};
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_random::{StreamKey, standard_normal};
 
 use super::super::align::Aligned;
 use super::super::project::WeightUncertainty;
 use super::super::{latent, placing};
-use crate::{EngineKind, Fit, ModelSpec, models};
+use crate::{EngineKind, Fit, ModelSpec, ProjectOptions, models};
 
 const N: usize = 240;
 
@@ -66,8 +66,8 @@ fn data_say_which_group_a_sample_is_of() {
     assert!(without < plain, "{without} {plain}");
     // what is said of factors and of shares follows
     let (a, b) = (
-        fit.project(&known, &Default::default()),
-        fit.project(&open, &Default::default()),
+        fit.project(&known, &ProjectOptions::default()),
+        fit.project(&open, &ProjectOptions::default()),
     );
     let (a, b) = (a.unwrap(), b.unwrap());
     let near = (0..a.mean.nrows())
@@ -99,14 +99,14 @@ fn groups_are_as_likely_as_the_density_of_the_data_under_them() {
     ) = (1, 50, 10, 10);
     let fit = crate::fit(simulated(0.2, 0..160, true), spec).unwrap();
     let new = simulated(0.2, 160..N, false);
-    let aligned = Aligned::new(&fit, &new, None, Default::default()).unwrap();
+    let aligned = Aligned::new(&fit, &new, None, UnknownClass::default()).unwrap();
     let ids = new.samples();
     let how = latent::usual(WeightUncertainty::Variational);
     let mut bounds = Vec::new();
     for way in 0..2 {
         let mut component = fit.component(0).unwrap();
         aligned.placing.place(way, &mut component).unwrap();
-        let mut journal = Default::default();
+        let mut journal = Journal::default();
         let found =
             latent::factors(&fit, &component, &aligned.views, ids, how, &mut journal).unwrap();
         let of = (&aligned.views[..], &found);
