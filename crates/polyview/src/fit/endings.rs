@@ -332,7 +332,7 @@ fn with_effect(fit: &Fit) -> Result<usize> {
 
 /// Of a fit of a single factor, in views whose features count alike, the share of the variance
 /// that lies along it and the largest share that lies along a direction of independent features, $(1 +
-/// \\sqrt{D/N})^2/D$ of $N$ samples and $D$ features (the edge of the law of Marchenko and
+/// \sqrt{D/N})^2/D$ of $N$ samples and $D$ features (the edge of the law of Marchenko and
 /// Pastur), if it is no more than that. What the fit explains is less: weights are held back. Nothing where it acts in labels
 /// or counts or beyond limits, of which that is no law.
 fn like_noise(fit: &Fit) -> Result<Option<(f64, f64)>> {

@@ -172,7 +172,7 @@ impl Placing {
 }
 
 /// The share of each way in each sample, from what the bound says of the sample under each
-/// ([`Placing::bounds`]): $q(g)\\propto e^{L\_g}$, all groups being as likely before its data are seen. One way has it all.
+/// ([`Placing::bounds`]): $q(g)\propto e^{L\_g}$, all groups being as likely before its data are seen. One way has it all.
 pub(super) fn shares(bounds: &[Vec<f64>], samples: usize) -> Vec<Vec<f64>> {
     if bounds.len() < 2 {
         return vec![vec![1.0; samples]; bounds.len()];
