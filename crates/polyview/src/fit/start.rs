@@ -102,16 +102,14 @@ fn beside(start: &Mat<f64>, known: &[Vec<f64>], k: usize) -> Mat<f64> {
 }
 
 /// The views as a start sees them: classes become indicators, ranks normal scores, and counts
-/// $\ln(1 + x)$ where no other view has directions to start from: factors move their logarithms, and
+/// $\ln(1 + x)$: factors move their logarithms, and
 /// directions of the counts themselves would be those of a few large ones.
 fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [View]>> {
     let ranks = |info: &ViewInfo| info.choices.likelihood.is_rank();
-    let is_count = |info: &ViewInfo| {
+    let counts = |info: &ViewInfo| {
         let of = &info.choices.likelihood;
         of.is_count() && !of.has_trials()
     };
-    let alone = infos.iter().all(is_count);
-    let counts = |info: &ViewInfo| alone && is_count(info);
     let positive = |info: &ViewInfo| info.choices.likelihood.is_positive();
     let as_they_are = |info: &ViewInfo| !ranks(info) && !counts(info) && !positive(info);
     if infos.iter().all(as_they_are) && views.iter().all(|v| v.levels().is_empty()) {

@@ -28,6 +28,8 @@ enum Grouping {
         samples: Vec<Option<u32>>,
         /// Number of groups.
         groups: usize,
+        /// Logarithms of the shares of the training samples that the groups have.
+        ln_shares: Vec<f64>,
     },
 }
 
@@ -70,14 +72,19 @@ impl Placing {
     /// How many ways there are to place the samples.
     pub(super) fn count(&self) -> usize {
         match &self.groups {
-            Grouping::Of { samples, groups } if samples.contains(&None) => *groups,
+            Grouping::Of {
+                samples, groups, ..
+            } if samples.contains(&None) => *groups,
             Grouping::AsFitted | Grouping::Of { .. } => 1,
         }
     }
     /// Places the samples of a component in the way of that number.
     pub(super) fn place(&self, way: usize, component: &mut Component) -> Result<()> {
         component.known.clone_from(&self.known);
-        if let Grouping::Of { samples, groups } = &self.groups {
+        if let Grouping::Of {
+            samples, groups, ..
+        } = &self.groups
+        {
             let of_sample = samples.iter().map(|g| g.unwrap_or(way as u32));
             component.place(&RowGroups::new(of_sample.collect(), *groups)?);
         }
@@ -119,7 +126,11 @@ impl Placing {
         let Self { groups, known } = self;
         let groups = match groups {
             Grouping::AsFitted => Grouping::AsFitted,
-            Grouping::Of { samples, groups } => {
+            Grouping::Of {
+                samples,
+                groups,
+                ln_shares,
+            } => {
                 let most = |n: usize| {
                     (1..ways).fold(0, |best, g| {
                         if likely[g][n] > likely[best][n] {
@@ -133,13 +144,14 @@ impl Placing {
                 Grouping::Of {
                     samples: told.map(|(n, g)| g.or(Some(most(n) as u32))).collect(),
                     groups,
+                    ln_shares,
                 }
             }
         };
         Ok(Self { groups, known })
     }
     /// What the bound says, under the way of that number, of each sample of which nobody knows the group
-    /// ([`latent::bounds`]), nats; 0 of the others, and nothing where there is one way. `alone` is the component anew.
+    /// ([`latent::bounds`]), and how many of the training samples are of that group, nats; 0 of the others, and nothing where there is one way. `alone` is the component anew.
     ///
     /// # Errors
     /// As [`latent::factors`].
@@ -150,7 +162,12 @@ impl Placing {
         (views, found): (&[Option<View>], &Located),
         weights: WeightUncertainty,
     ) -> Result<Vec<f64>> {
-        let Grouping::Of { samples, groups } = &self.groups else {
+        let Grouping::Of {
+            samples,
+            groups,
+            ln_shares,
+        } = &self.groups
+        else {
             return Ok(Vec::new());
         };
         let open: Vec<usize> = (0..samples.len())
@@ -165,14 +182,14 @@ impl Placing {
         let known = latent::bounds(fit, &alone, views, found, weights, &open)?;
         let mut out = vec![0.0; samples.len()];
         for (n, bound) in open.into_iter().zip(known) {
-            out[n] = bound;
+            out[n] = bound + ln_shares[way];
         }
         Ok(out)
     }
 }
 
 /// The share of each way in each sample, from what the bound says of the sample under each
-/// ([`Placing::bounds`]): $q(g)\propto e^{L\_g}$, all groups being as likely before its data are seen. One way has it all.
+/// ([`Placing::bounds`]): $q(g)\propto e^{L\_g}$, each being as likely as its share of the training samples before its data are seen. One way has it all.
 pub(super) fn shares(bounds: &[Vec<f64>], samples: usize) -> Vec<Vec<f64>> {
     if bounds.len() < 2 {
         return vec![vec![1.0; samples]; bounds.len()];
@@ -210,7 +227,12 @@ impl Grouping {
                 "{who}: each is of any of the model's {groups} groups, as likely as its data make it"
             ));
         }
-        Ok(Self::Of { samples, groups })
+        let shares = RowGroups::from(known).shares();
+        Ok(Self::Of {
+            samples,
+            groups,
+            ln_shares: shares.into_iter().map(f64::ln).collect(),
+        })
     }
 }
 

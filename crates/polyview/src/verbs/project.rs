@@ -86,7 +86,7 @@ impl Fit {
     /// Where the model looks at groups of samples, those of the data are matched
     /// by name. Samples without a group may be of any: the answer is the mixture over the model's groups,
     /// each as likely as the sample's data make it ($q(g)\propto e^{L\_g}$ with what the bound says of the sample in
-    /// that group, all groups being as likely before), and a note says so.
+    /// that group; before its data are seen each is as likely as it is often in training), and a note says so.
     ///
     /// Each sample is seen alone: views need not share samples, and one without an
     /// observed value gets the prior, with a note

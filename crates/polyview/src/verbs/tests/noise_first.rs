@@ -3,7 +3,7 @@
 
 use polyview_core::Dataset;
 use polyview_linalg::Mat;
-use polyview_random::{StreamKey, gamma, standard_normal};
+use polyview_random::{ChaCha8Rng, StreamKey, gamma, standard_normal, uniform_open01};
 
 use super::counts::table;
 use crate::{Fit, ModelSpec, models};
@@ -112,5 +112,40 @@ fn strong_factors_of_durations_are_kept() {
             let (kept, bound) = of_durations(spec, &data);
             assert_eq!(kept, 5, "{seed}: {bound}");
         }
+    }
+}
+
+/// Directions of counts beside other views are those of their logarithms as well: by the counts themselves, of which a few large
+/// ones decide, a third of these lost a factor.
+#[test]
+fn strong_factors_of_counts_beside_labels_are_kept() {
+    for seed in 1..9 {
+        let mut rng = StreamKey::new(seed).rng();
+        let mut normal =
+            |rows, columns| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
+        let (z, w, v) = (normal(300, 3), normal(60, 3), normal(15, 3));
+        let chosen = |w: &Mat<f64>, rng: &mut ChaCha8Rng| {
+            Mat::from_fn(w.nrows(), w.ncols(), |d, j| {
+                if uniform_open01(rng) < 0.2 {
+                    w[(d, j)]
+                } else {
+                    0.0
+                }
+            })
+        };
+        let (w, v) = (chosen(&w, &mut rng), chosen(&v, &mut rng));
+        let (eta, of_labels) = (&z * w.transpose(), &z * v.transpose());
+        let counts = Mat::from_fn(300, 60, |n, d| {
+            polyview_random::poisson(&mut rng, (1.0 + eta[(n, d)]).exp()).unwrap()
+        });
+        let labels = Mat::from_fn(300, 15, |n, d| {
+            let p = 1.0 / (1.0 + (-of_labels[(n, d)]).exp());
+            f64::from(u8::from(uniform_open01(&mut rng) < p))
+        });
+        let tables = Dataset::builder().view(table("labels", labels));
+        let data = tables.view(table("counts", counts)).build().unwrap();
+        let spec = models::mofa(20).with_likelihood("labels", "bernoulli");
+        let fit = crate::fit(data, spec.with_likelihood("counts", "poisson")).unwrap();
+        assert!(fit.k() >= 3, "seed {seed}");
     }
 }

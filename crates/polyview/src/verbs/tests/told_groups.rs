@@ -1,6 +1,6 @@
 //! New samples whose group nobody knows: their data say it.
 
-use polyview_core::{Dataset, Journal, Table, UnknownClass, noise_precisions};
+use polyview_core::{Dataset, Journal, RowGroups, Table, UnknownClass, noise_precisions};
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_random::{StreamKey, standard_normal};
 
@@ -11,8 +11,12 @@ use crate::{EngineKind, Fit, ModelSpec, ProjectOptions, models};
 
 const N: usize = 240;
 
-/// Two views of two factors, whose levels differ between two groups, and the group of every other sample; those of the samples
-/// from 160 on are new.
+/// Group of a sample: a third are of the second one.
+fn group(sample: usize) -> usize {
+    usize::from(sample.is_multiple_of(3))
+}
+
+/// Two views of two factors, whose levels differ between two groups; the samples from 160 on are new.
 fn simulated(apart: f64, range: std::ops::Range<usize>, with_groups: bool) -> Dataset {
     let mut rng = StreamKey::new(11).rng();
     let mut normal =
@@ -23,7 +27,7 @@ fn simulated(apart: f64, range: std::ops::Range<usize>, with_groups: bool) -> Da
         let (w, levels, noise) = (normal(d, 2), normal(d, 2), normal(N, d));
         let cell = |n: usize, d: usize| {
             let signal: f64 = (0..2).map(|j| z[(n, j)] * w[(d, j)]).sum();
-            signal + apart * levels[(d, n % 2)] + 0.5 * noise[(n, d)]
+            signal + apart * levels[(d, group(n))] + 0.5 * noise[(n, d)]
         };
         builder = builder.view(Table {
             name: name.into(),
@@ -34,7 +38,7 @@ fn simulated(apart: f64, range: std::ops::Range<usize>, with_groups: bool) -> Da
         });
     }
     if with_groups {
-        let name = |n: usize| ["a", "b"][n % 2].to_owned();
+        let name = |n: usize| ["a", "b"][group(n)].to_owned();
         builder = builder.groups(range.map(|n| (format!("s{n}"), name(n))).collect());
     }
     builder.build().unwrap()
@@ -86,7 +90,7 @@ fn data_say_which_group_a_sample_is_of() {
 }
 
 /// Of a draw all parameters are known, and factors can be integrated out: the bound of a sample is the logarithm of the normal
-/// density of its data under a group, up to what groups have in common.
+/// density of its data under a group and of the group's share of the training samples, up to what groups have in common.
 #[test]
 fn groups_are_as_likely_as_the_density_of_the_data_under_them() {
     let mut spec = by_group();
@@ -144,9 +148,11 @@ fn groups_are_as_likely_as_the_density_of_the_data_under_them() {
         -0.5 * (square + factor.log_det())
     };
     let shares = placing::shares(&bounds, ids.len());
+    let sizes = RowGroups::from(fit.groups().unwrap()).sizes().to_vec();
+    assert!(sizes.contains(&54.0) && sizes.contains(&106.0));
     let mut open = 0;
     for n in 0..ids.len() {
-        let exact = density(n, 0) - density(n, 1);
+        let exact = density(n, 0) - density(n, 1) + (sizes[0] / sizes[1]).ln();
         assert!((bounds[0][n] - bounds[1][n] - exact).abs() < 1e-6, "{n}");
         let share = 1.0 / (1.0 + (-exact).exp());
         assert!((shares[0][n] - share).abs() < 1e-6);
