@@ -120,7 +120,7 @@ fn bound_of_one(
 }
 
 /// Replaces logarithms of weights by probabilities, each row by itself.
-fn normalise(logs: &mut Mat<f64>) {
+pub(super) fn normalise(logs: &mut Mat<f64>) {
     for n in 0..logs.nrows() {
         let row = |logs: &Mat<f64>| (0..logs.ncols()).map(|t| logs[(n, t)]).collect::<Vec<_>>();
         let top = row(logs).into_iter().fold(f64::NEG_INFINITY, f64::max);

@@ -3,6 +3,7 @@
 use polyview_core::{Dataset, Groups, Journal, RowGroups, View};
 use polyview_linalg::Mat;
 
+use super::components;
 use super::latent::{self, Located};
 use super::project::WeightUncertainty;
 
@@ -194,17 +195,12 @@ pub(super) fn shares(bounds: &[Vec<f64>], samples: usize) -> Vec<Vec<f64>> {
     if bounds.len() < 2 {
         return vec![vec![1.0; samples]; bounds.len()];
     }
-    let mut out = bounds.to_vec();
-    for n in 0..samples {
-        // what is no number says nothing
-        let known = |b: &Vec<f64>| if b[n].is_finite() { b[n] } else { f64::MIN };
-        let top = bounds.iter().map(known).fold(f64::MIN, f64::max);
-        let total: f64 = bounds.iter().map(|b| (known(b) - top).exp()).sum();
-        for (own, bound) in out.iter_mut().zip(bounds) {
-            own[n] = (known(bound) - top).exp() / total;
-        }
-    }
-    out
+    // what is no number says nothing
+    let known = |x: f64| if x.is_finite() { x } else { f64::MIN };
+    let mut logs = Mat::from_fn(samples, bounds.len(), |n, way| known(bounds[way][n]));
+    components::normalise(&mut logs);
+    let of_way = |way: usize| logs.col_as_slice(way).to_vec();
+    (0..bounds.len()).map(of_way).collect()
 }
 
 impl Grouping {

@@ -230,8 +230,8 @@ impl Fit {
         let mut parts = Vec::new();
         let (draws, places) = (self.n_components(), placing.count());
         for i in 0..draws {
-            // those of this draw: its place, and what the bound says there
-            let (first, mut place_of, mut bounds) = (parts.len(), Vec::new(), Vec::new());
+            // parts of this draw, one for each place and way, and what the bound says there
+            let (first, mut bounds) = (parts.len(), Vec::new());
             for place in 0..places {
                 let mut found: Option<Placed<'static>> = None;
                 let mut bound = vec![0.0; samples.len()];
@@ -240,7 +240,6 @@ impl Fit {
                     let target = settled.then_some(at);
                     let mut component = self.component_for(i, parameters, target)?;
                     placing.place(place, &mut component)?;
-                    place_of.push(place);
                     let share = |s: &f64| s / draws as f64;
                     let shares: Vec<f64> = shares.iter().map(share).collect();
                     if let Way::Regressed(scores, noise) = way {
@@ -303,9 +302,11 @@ impl Fit {
                 bounds.push(bound);
             }
             let likely = shares_of_ways(&bounds, samples.len());
-            for ((_, shares), place) in parts[first..].iter_mut().zip(place_of) {
-                for (share, likely) in shares.iter_mut().zip(&likely[place]) {
-                    *share *= likely;
+            for (of_place, likely) in parts[first..].chunks_mut(ways.len().max(1)).zip(&likely) {
+                for (_, shares) in of_place {
+                    for (share, likely) in shares.iter_mut().zip(likely) {
+                        *share *= likely;
+                    }
                 }
             }
         }

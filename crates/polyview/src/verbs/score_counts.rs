@@ -16,11 +16,7 @@ pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View)
             .first()
             .map_or(0.0, |c| rate(training, c.feature));
         for c in of_feature {
-            let unit = |mean: f64| match c.trials {
-                Some(n) => binomial_unit(c.value, n, mean / n),
-                None if positive => gamma_unit(c.value, mean),
-                None => poisson_unit(c.value, mean),
-            };
+            let unit = |mean: f64| unit_deviance((c.value, c.trials), positive, mean);
             own += unit(c.said.mean);
             null += unit(share * c.trials.unwrap_or(1.0));
         }
@@ -32,6 +28,15 @@ pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View)
         f64::NAN
     };
     score
+}
+
+/// Deviance of a count, a number of successes out of so many trials or a number above 0 from what it is expected to be.
+pub(super) fn unit_deviance((value, trials): (f64, Option<f64>), positive: bool, mean: f64) -> f64 {
+    match trials {
+        Some(n) => binomial_unit(value, n, mean / n),
+        None if positive => gamma_unit(value, mean),
+        None => poisson_unit(value, mean),
+    }
 }
 
 /// Mean training count of a feature, or its successes a trial.

@@ -11,10 +11,10 @@ use super::plan::{Job, Plan, What};
 use super::scored::{largest, level_scores, level_shares};
 use super::workers::{Done, Scored, Teller};
 use crate::error::Result;
-use crate::metrics::{self, CountLaw, LevelScore};
+use crate::metrics::{CountLaw, LevelScore};
 use crate::verbs::hold_out::hold_out_in;
 use crate::verbs::score::HeldOut;
-use crate::verbs::score_counts::rate;
+use crate::verbs::score_counts::{rate, unit_deviance};
 
 /// Does a job.
 pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Done> {
@@ -353,17 +353,14 @@ impl<'a> Cells<'a> {
         let (mut own, mut null) = (0.0, 0.0);
         for &(n, d) in &self.places {
             let (value, trials) = (self.value((n, d)), self.unit(n, d));
-            let unit = |mean: f64| {
-                if self.kind.has_trials() {
-                    let share = (mean / trials).clamp(floor, 1.0 - floor);
-                    metrics::binomial_unit(value, trials, share)
-                } else if self.kind.is_positive() {
-                    metrics::gamma_unit(value, mean)
-                } else {
-                    metrics::poisson_unit(value, mean.max(floor))
-                }
-            };
-            own += unit(said((n, d)));
+            let of = self.kind.has_trials().then_some(trials);
+            let unit = |mean: f64| unit_deviance((value, of), self.kind.is_positive(), mean);
+            let mean = said((n, d));
+            own += unit(match of {
+                Some(trials) => mean.clamp(floor * trials, (1.0 - floor) * trials),
+                None if self.kind.is_positive() => mean,
+                None => mean.max(floor),
+            });
             null += unit(rate(self.left, d) * trials);
         }
         if null > 0.0 {
