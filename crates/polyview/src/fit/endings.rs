@@ -354,15 +354,21 @@ fn like_noise(fit: &Fit) -> Result<Option<(f64, f64)>> {
             _ => false,
         };
         if (alike || ranked) && view.ends().is_none() {
-            let values = if ranked {
-                normal_scores(view)
-            } else {
-                view.to_values_with_nan()
-            };
-            let known = (0..values.ncols()).filter_map(|d| along(values.col_as_slice(d), &z));
-            for share in known {
-                features += 1.0;
-                sum += share;
+            let scores = ranked.then(|| normal_scores(view));
+            // a column at a time: values may be sparse
+            let mut column = vec![0.0; samples];
+            for d in 0..view.n_features() {
+                match &scores {
+                    Some(scores) => column.copy_from_slice(scores.col_as_slice(d)),
+                    None => view.write_column(d, &mut column),
+                }
+                for n in (0..samples).filter(|n| !view.is_observed(*n, d)) {
+                    column[n] = f64::NAN;
+                }
+                if let Some(share) = along(&column, &z) {
+                    features += 1.0;
+                    sum += share;
+                }
             }
         } else if explained.marginal[(m, 0)] >= ACTIVE_SHARE {
             return Ok(None);
