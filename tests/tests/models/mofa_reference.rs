@@ -91,6 +91,8 @@ fn sparse(name: &str, features: usize, faithful: bool) -> Box<dyn RowBlock> {
     let mut scales = SpikeSlab::new(SpikeSlabOptions::default(), features, K);
     scales.hold_probabilities(49);
     let rows = SpikeSlabRows::new(format!("weights/{name}"), scales, zero(features));
+    // the reference goes from entry to entry
+    let rows = rows.one_by_one();
     Box::new(if faithful {
         rows.with_spike_of_prior()
     } else {

@@ -125,6 +125,8 @@ fn groups_out_and_back() {
             noise: true,
             intercepts: true,
         };
+        // the uncertainty of the intercepts of ten and twenty labels is not the matter here
+        spec.intercept_precision = 100.0;
         let fit = polyview::fit(data.clone(), spec).unwrap();
         let (_folder, path) = exported(&fit, &ExportOptions::default());
         let again = read_mofa2(&path, &ImportOptions::default()).unwrap();

@@ -32,19 +32,15 @@ impl RunState {
         ledger.rows.windows(2).all(rises)
     }
     /// The steps of a sweep while noise comes down: factors are neither turned nor removed, which would be judged by noise that
-    /// is not there. Where weights choose their entries, the factors stay where the start put them. Scales of other weights
-    /// wait where tangents hold these back: beside small weights they would close factors that the data need
-    /// (docs/decisions/0100-tangents-hold-weights-back.md).
+    /// is not there. Where weights choose their entries, the factors stay where the start put them, beside views whose noise comes down;
+    /// tangents have none.
     pub(super) fn steps_while_noise_comes_down(&mut self) -> Vec<Vec<Step>> {
-        let chooses = self.model.chooses_entries();
-        let grow: Vec<bool> = (self.model.views.iter_mut())
-            .map(|view| !chooses && view.term.as_tangents().is_some())
-            .collect();
+        let has_noise = |view: &mut ViewPart| view.term.as_tangents().is_none();
+        let stay = self.model.chooses_entries() && self.model.views.iter_mut().any(has_noise);
         let mut schedule = self.model.schedule.clone();
         schedule.sweep.retain(|step| match *step {
             Step::Rotate | Step::Prune => false,
-            Step::Factors | Step::FactorScales | Step::Assign => !chooses,
-            Step::Scales(view) => !grow[view],
+            Step::Factors | Step::FactorScales | Step::Assign => !stay,
             _ => true,
         });
         step_groups(&schedule)

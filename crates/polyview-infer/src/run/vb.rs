@@ -43,9 +43,8 @@ pub struct VbOptions {
     pub momentum: bool,
     /// Whether noise comes down before factors are judged: while the likelihood of a view rises by more than a tenth
     /// of a nat per cell in each sweep, factors are neither turned nor removed, and weights that choose
-    /// their entries take all of them, under factors that stay where the start put them. Scales of other weights wait in
-    /// views of tangents, whose weights have yet to grow. Noise begins at the variance of the
-    /// data, beside which small factors look empty (docs/decisions/0099-noise-first.md and 0100-tangents-hold-weights-back.md). On by default.
+    /// their entries take all of them, under factors that stay where the start put them beside views with noise of their own. Noise begins at the variance of the
+    /// data, beside which small factors look empty (docs/decisions/0099-noise-first.md). On by default.
     #[serde(skip_serializing_if = "is_true")]
     pub noise_first: bool,
 }

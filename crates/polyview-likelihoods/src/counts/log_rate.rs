@@ -45,6 +45,10 @@ impl ScalarLikelihood for LogPoisson {
     fn admits(&self, cell: Cell) -> bool {
         is_count(cell.value)
     }
+    /// As McCullagh and Nelder (1989, 2.5) start theirs: near the count itself.
+    fn start_predictor(&self, cell: Cell) -> Option<f64> {
+        Some((cell.value + 0.5).ln())
+    }
     fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
         eta * cell.value - eta.exp() - ln_factorial(cell.value)
     }

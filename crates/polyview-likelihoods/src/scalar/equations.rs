@@ -103,7 +103,7 @@ impl<L: ScalarLikelihood> Equations for Expected<L> {
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
         let (k, columns) = (eq.k(), eq.rows());
-        let sites = self.sites(0..self.data.rows(), columns.clone(), p);
+        let sites = self.sites_of_weights(columns.clone(), p);
         let len = packed_len(k);
         let mut sums: Mat<f64> = Mat::zeros(len, columns.len());
         let table = p.factors.moment_table().as_ref().subrows(0, len);

@@ -147,6 +147,12 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     fn start_intercept(&self, cells: &[Cell], parameter: f64) -> f64 {
         datum::best_predictor(self, cells, parameter)
     }
+    /// The predictor that a datum alone would have, where steps from elsewhere would be far too long or far too short, as those of
+    /// a rate that is the exponential of its predictor are: the first step of weights starts there. None for most likelihoods.
+    fn start_predictor(&self, cell: Cell) -> Option<f64> {
+        let _ = cell;
+        None
+    }
     /// $F(m, v)$ with its derivatives (spec/sites 1.3).
     fn expectation(&self, cell: Cell, parameter: f64, mean: f64, variance: f64) -> Expectation {
         let theta = Real::constant(parameter);

@@ -34,6 +34,8 @@ pub(super) struct Sites {
     pub(super) columns: Range<usize>,
     /// Whether curvatures below zero were left out.
     pub(super) positive: bool,
+    /// Whether some are at the predictors that data alone would have.
+    of_data: bool,
     /// $H$, samples × columns, column after column.
     precision: Vec<f64>,
     /// $g + H(m - b)$: the linear part, less what the intercept takes.
@@ -184,15 +186,50 @@ impl<L: ScalarLikelihood> Expected<L> {
             && last.samples == samples
             && last.columns == columns
             && last.positive == self.positive
+            && !last.of_data
         {
             return last.clone();
         }
         let old = self.last.take().and_then(Arc::into_inner);
         let products = self.products_of(samples, columns, p);
-        let made = Arc::new(self.make_sites(&products, p, old));
+        let made = Arc::new(self.make_sites(&products, p, old, |_| false));
         self.products = Some(products);
         self.last = Some(made.clone());
         made
+    }
+    /// The sites that weights of these columns are moved by: of columns whose weights have yet to move those at the predictors that the data
+    /// alone would have.
+    pub(super) fn sites_of_weights(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Arc<Sites> {
+        let samples = 0..self.data.rows();
+        let fresh: Vec<bool> = columns.clone().map(|d| self.is_fresh(d, p)).collect();
+        if !fresh.contains(&true) {
+            return self.sites(samples, columns, p);
+        }
+        let old = self.last.take().and_then(Arc::into_inner);
+        let products = self.products_of(samples, columns.clone(), p);
+        let mut made = self.make_sites(&products, p, old, |d| fresh[d - columns.start]);
+        made.of_data = true;
+        let made = Arc::new(made);
+        self.products = Some(products);
+        self.last = Some(made.clone());
+        made
+    }
+    /// Whether the weights of a column have yet to move from zero, those apart that are known, and its likelihood says where its data alone would have them.
+    fn is_fresh(&self, column: usize, p: &Predictor<'_>) -> bool {
+        let data = self.data.column(column);
+        let cell = (0..self.data.rows()).find_map(|n| data.cell(n));
+        let starts = cell.is_some_and(|cell| self.likelihood.start_predictor(cell).is_some());
+        if !starts {
+            return false;
+        }
+        let free = |j: &usize| p.weights.variance(column, *j) > 0.0;
+        let free = (0..p.weights.k()).filter(free);
+        let mut known = free.map(|j| p.weights.mean()[(column, j)]).peekable();
+        known.peek().is_some() && known.all(|w| w == 0.0)
     }
     /// Those that were made last, if they are the same.
     pub(super) fn products_of(
@@ -208,7 +245,13 @@ impl<L: ScalarLikelihood> Expected<L> {
         }
     }
     /// `old` lends its memory.
-    fn make_sites(&self, products: &Products, p: &Predictor<'_>, old: Option<Sites>) -> Sites {
+    fn make_sites(
+        &self,
+        products: &Products,
+        p: &Predictor<'_>,
+        old: Option<Sites>,
+        fresh: impl Fn(usize) -> bool + Sync,
+    ) -> Sites {
         let (samples, columns) = (products.samples.clone(), products.columns.clone());
         let rows = samples.len();
         let cells = rows * columns.len();
@@ -236,6 +279,8 @@ impl<L: ScalarLikelihood> Expected<L> {
             for (j, ((precision, linear), values)) in (task * TASK..).zip(parts) {
                 let d = columns.start + j;
                 products.write_predictor(j, p, (&mut mean, &mut variance));
+                let own = products.mean.col_as_slice(j);
+                let moved = fresh(d).then(|| self.of_data(d, own, (&mut mean, &mut variance)));
                 let out = Expectations {
                     value: &mut *values,
                     slope: &mut *linear,
@@ -257,7 +302,7 @@ impl<L: ScalarLikelihood> Expected<L> {
                     precision: sum(precision),
                 });
                 // g becomes g + H(m - b)
-                let own = products.mean.col_as_slice(j);
+                let own = moved.as_deref().unwrap_or(own);
                 for ((x, h), m) in linear.iter_mut().zip(&*precision).zip(own) {
                     *x += h * m;
                 }
@@ -270,11 +315,30 @@ impl<L: ScalarLikelihood> Expected<L> {
             samples,
             columns,
             positive: self.positive,
+            of_data: false,
             precision,
             linear,
             values,
             sums,
         }
+    }
+    /// Turns the predictors of a column, which are `own` without the intercepts, into those that its data alone would have; gives these without the intercepts.
+    fn of_data(
+        &self,
+        column: usize,
+        own: &[f64],
+        (mean, variance): (&mut [f64], &mut [f64]),
+    ) -> Vec<f64> {
+        let data = self.data.column(column);
+        let at = |(n, m): (usize, &mut f64)| {
+            let intercept = *m - own[n];
+            *m = (data.cell(n))
+                .and_then(|cell| self.likelihood.start_predictor(cell))
+                .unwrap_or(*m);
+            *m - intercept
+        };
+        variance.fill(0.0);
+        mean.iter_mut().enumerate().map(at).collect()
     }
     /// $\sum F$ of each of these samples over all columns.
     pub(super) fn values_by_sample(

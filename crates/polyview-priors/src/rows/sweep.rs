@@ -85,7 +85,7 @@ pub(super) fn sweep<const OUT: usize>(
 }
 
 /// Whether each row has a data precision that no scale makes another's.
-fn all_own(eq: &NormalEquations) -> bool {
+pub(super) fn all_own(eq: &NormalEquations) -> bool {
     eq.packed.is_some() || (eq.patterns.is_some() && eq.scale.is_some())
 }
 

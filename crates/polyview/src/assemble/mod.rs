@@ -92,7 +92,12 @@ pub(crate) fn view_part(
     k: usize,
 ) -> Result<ViewPart> {
     let columns = term.shape().predictor_columns;
-    let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
+    // whatever their number, factors begin with the same variance of predictors
+    let variance = match spec.algorithm {
+        Algorithm::Corrected => 1.0 / k.max(1) as f64,
+        Algorithm::Faithful => 1.0,
+    };
+    let start = RowMoments::isotropic(Mat::zeros(columns, k), variance, implicit);
     let says_nothing = |d: &usize| term.identified(*d) == Identified::Nothing;
     let idle: Vec<usize> = (0..columns).filter(says_nothing).collect();
     let weights = weight_block(spec, name, start, &idle)?;

@@ -84,7 +84,11 @@ impl RowBlock for SpikeSlabRows {
         if let RowCov::Diagonal(v) = cov {
             sweep::scatter(&tiles, 1, v);
         }
-        finite(&self.name, mean.as_ref().subrows(start, len), "a mean")
+        if !self.one_by_one && sweep::all_own(eq) {
+            self.settle_means(eq);
+        }
+        let mean = self.moments.mean();
+        finite(&self.name, mean.subrows(start, len), "a mean")
     }
     fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
         let (start, len) = (eq.rows().start, eq.rows().len());

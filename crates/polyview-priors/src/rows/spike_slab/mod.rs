@@ -1,6 +1,7 @@
 //! Spike-and-slab rows.
 
 mod block;
+mod jointly;
 mod kept;
 mod others;
 mod prior;
@@ -100,6 +101,8 @@ pub struct SpikeSlabRows {
     entropy: f64,
     passes: usize,
     spike_of_prior: bool,
+    /// Whether means go to their optima entry by entry alone.
+    one_by_one: bool,
     /// $\langle\alpha\rangle/\gamma$, rows × K, where entries are taken together.
     together: Option<Mat<f64>>,
     /// What the scales were learnt from last, and the state of the rows that it belongs to.
@@ -125,6 +128,7 @@ impl SpikeSlabRows {
             entropy: 0.0,
             passes: 1,
             spike_of_prior: false,
+            one_by_one: false,
             together: None,
             known: None,
         };
@@ -153,6 +157,12 @@ impl SpikeSlabRows {
     /// (spec/mofa C.2, item 5). It may fall, and it is no bound.
     pub fn with_spike_of_prior(mut self) -> Self {
         self.spike_of_prior = true;
+        self
+    }
+    /// Leaves the means of rows with precisions of their own where going over the entries brings them, as mofapy2 does, and takes
+    /// them to no joint optimum.
+    pub fn one_by_one(mut self) -> Self {
+        self.one_by_one = true;
         self
     }
     /// Slab precisions and inclusion probabilities.

@@ -104,7 +104,8 @@ impl PriorSpecies for SpikeSlabSpecies {
             None => SpikeSlabRows::new(cx.block, prior, start),
             Some(held) => {
                 prior.hold_probabilities(held);
-                SpikeSlabRows::new(cx.block, prior, start).with_spike_of_prior()
+                let rows = SpikeSlabRows::new(cx.block, prior, start);
+                rows.with_spike_of_prior().one_by_one()
             }
         }))
     }

@@ -93,6 +93,17 @@ pub fn problem(kind: Kind, rows: usize, k: usize, seed: u64) -> Problem {
 }
 
 impl Problem {
+    /// The same with right-hand sides that data can have: what these say of a row does not rise for ever along directions of which
+    /// they say nothing.
+    pub fn of_data(mut self) -> Self {
+        for r in 0..self.rows {
+            let (precision, at) = (self.precision(r), self.rhs(r));
+            for i in 0..self.k {
+                self.rhs[(r, i)] = (0..self.k).map(|j| precision[(i, j)] * at[j]).sum();
+            }
+        }
+        self
+    }
     /// The same with one more column, of which no data speak. Shared precisions only.
     pub fn with_idle_column(&self) -> Self {
         let k = self.k + 1;

@@ -2,6 +2,7 @@
 //! ARD, and themselves.
 
 mod gibbs;
+mod jointly;
 mod states;
 
 use crate::common::LearnAlone as _;
@@ -48,7 +49,8 @@ fn an_update_is_a_naive_coordinate_ascent() {
     for kind in KINDS {
         for (passes, ends) in [(1, vec![rows]), (3, vec![64, 200, 201, rows])] {
             let p = problem(kind, rows, k, 11);
-            let mut b = block(rows, k, count, 2).with_passes(passes);
+            let b = block(rows, k, count, 2).with_passes(passes);
+            let mut b = b.one_by_one();
             let prior = b.prior().clone();
             let mut w = b.moments().mean().to_owned();
             let mut expected = vec![[0.0; 4]; rows * k];
@@ -271,7 +273,7 @@ proptest! {
         passes in 1usize..3, kind in prop::sample::select(KINDS.to_vec()),
         vague in any::<bool>(),
     ) {
-        let p = problem(kind, rows, k, seed);
+        let p = problem(kind, rows, k, seed).of_data();
         let options = if vague { SpikeSlabOptions::default() } else { options() };
         let mut b = SpikeSlabRows::new("w",
             SpikeSlab::by_group(options, groups(rows, count), k), start(rows, k, seed))
@@ -324,7 +326,7 @@ fn with_every_entry_included_it_is_plain_ard() {
                 scales.betas_mut().set_values(&vec![1.0; k]);
                 scales.hold_probabilities(usize::MAX);
             }
-            let mut b = SpikeSlabRows::new("w", scales, start(rows, k, 3));
+            let mut b = SpikeSlabRows::new("w", scales, start(rows, k, 3)).one_by_one();
             plain.set_moments(start(rows, k, 3));
             *plain.prior_mut() = Ard::new(gamma, k);
             let tolerance = if strong { 1e-9 } else { 1e-13 };
@@ -360,7 +362,7 @@ fn a_dense_update_takes_every_entry() {
         let mut scales = SpikeSlab::new(options(), rows, k);
         scales.betas_mut().set_values(&vec![0.01; k]);
         scales.hold_probabilities(usize::MAX);
-        let mut b = SpikeSlabRows::new("w", scales, start(rows, k, 3));
+        let mut b = SpikeSlabRows::new("w", scales, start(rows, k, 3)).one_by_one();
         let gamma = GammaPrior::new(1.4, 0.9);
         let mut plain = DiagonalRows::new("w", Ard::new(gamma, k), start(rows, k, 3));
         plain.set_moments(start(rows, k, 3));
