@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use polyview_core::{Block, Event, Law, Predictor, RowMoments};
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, SpdFactor};
 
 use super::Fit;
 use crate::error::{ErrorKind, Result};
@@ -21,6 +21,26 @@ const ERRORS: f64 = 4.0;
 /// Most of what a cell says that its fitted mean may have taken from it.
 const MOST_TAKEN: f64 = 0.95;
 
+/// A feature varies by itself where more than that share of its weights lies along directions that are its own.
+const BY_ITSELF: f64 = 0.7;
+
+/// Of fewer features one may be alone along a factor that several have.
+const FEWEST_FEATURES: usize = 20;
+
+/// Most features that are named.
+const NAMED: usize = 3;
+
+/// How much more the counts of a view vary than Poisson counts.
+struct Found {
+    /// How many times as much as those of the fitted means, if that is no chance.
+    times: Option<f64>,
+    /// The features that vary by themselves, by place, and how many times as much as Poisson counts of what all other cells say of
+    /// them, on average; of so many that were looked at.
+    alone: Vec<usize>,
+    times_alone: f64,
+    looked_at: usize,
+}
+
 /// A factor acts in a view if it has this share of the squares of all weights of the view.
 const ACTS: f64 = 0.01;
 
@@ -35,6 +55,25 @@ fn acts(weights: &RowMoments, factor: usize) -> bool {
 fn told_apart(features: usize) -> usize {
     let p = features as f64;
     (p + 0.5 - (2.0 * p + 0.25).sqrt()).max(0.0) as usize
+}
+
+/// Which share of the weights of each feature lies along directions of factors that are its own: their leverages
+/// $w\_d^\top \langle W^\top W\rangle^{-1} w\_d$, from 0 to 1, whatever the rotation of the factors and their scales. A factor that no other feature
+/// has gives 1, factors that all features share about the number of factors over that of features each. Nothing is told of so many factors
+/// that they cannot be told from variances of single features ([`told_apart`]), nor of less than twenty features.
+fn own_directions(weights: &RowMoments) -> Result<Vec<f64>> {
+    let (features, factors) = (weights.rows(), weights.k());
+    if features < FEWEST_FEATURES || factors == 0 || factors > told_apart(features) {
+        return Ok(vec![0.0; weights.rows()]);
+    }
+    let (squares, _) = SpdFactor::factor(&weights.second_moment(None))?;
+    let solved = squares.solve_mat_right(weights.mean());
+    let leverage = |d: usize| {
+        (0..weights.k())
+            .map(|k| solved[(d, k)] * weights.mean()[(d, k)])
+            .sum()
+    };
+    Ok((0..weights.rows()).map(leverage).collect())
 }
 
 /// Most cells that are looked at, times draws: of more, those of evenly spaced features.
@@ -55,20 +94,45 @@ impl Fit {
             let Some(instead) = self.views[at].choices.likelihood.for_more_variance() else {
                 continue;
             };
-            let found = match self.dispersion(at, &[])?.filter(|times| *times > OVER) {
-                Some(times) => Some(format!(
-                    "the counts vary {times:.1} times as much as Poisson counts of these means would: \
-                     intervals are too narrow, and factors may be of what single features vary"
-                )),
-                None => self.taken_in(at)?,
-            };
-            let Some(found) = found else {
+            let Some(found) = self.overdispersed(at)? else {
                 continue;
             };
             let note = format!("{found}; take the likelihood {instead}");
             self.note_before_the_end(&block, Event::Warning { note });
         }
         Ok(())
+    }
+
+    /// What is to be said of counts that vary more than Poisson counts do.
+    fn overdispersed(&self, at: usize) -> Result<Option<String>> {
+        let Some(found) = self.dispersion(at, &[])? else {
+            return Ok(None);
+        };
+        let over = found.times.filter(|times| *times > OVER).map(|times| {
+            format!(
+                "the counts vary {times:.1} times as much as Poisson counts of these means would: \
+                 intervals are too narrow, and factors may be of what single features vary"
+            )
+        });
+        let alone = (!found.alone.is_empty()).then(|| {
+            let view = &self.views[at];
+            let names = found.alone.iter().take(NAMED);
+            let names: Vec<String> = names.map(|d| format!("'{}'", view.features[*d])).collect();
+            let more = if found.alone.len() > NAMED { ", …" } else { "" };
+            format!(
+                "{} of {} features vary by themselves, {:.1} times as much as Poisson counts of what all else says of them \
+                 would ({}{more}): that takes factors of single features",
+                found.alone.len(),
+                found.looked_at,
+                found.times_alone,
+                names.join(", ")
+            )
+        });
+        Ok(match (over, alone) {
+            (Some(over), Some(alone)) => Some(format!("{over}; {alone}")),
+            (None, None) => self.taken_in(at)?,
+            (one, other) => one.or(other),
+        })
     }
 
     /// What is to be said of counts whose factors are so many that they take in what each feature varies by itself, as
@@ -89,7 +153,7 @@ impl Fit {
             return Ok(None);
         }
         let count = acting.len();
-        let times = self.dispersion(at, &own)?;
+        let times = self.dispersion(at, &own)?.and_then(|found| found.times);
         Ok(times.filter(|times| *times > FAR_OVER).map(|times| {
             format!(
                 "{count} factors act in its {features} features, more than can be told from what each feature varies by itself: \
@@ -111,7 +175,11 @@ impl Fit {
     /// the more factors there are (leverages of a regression: Pregibon 1981). The weight of a cell is $w = \mu/(1 + 2\mu)$, the
     /// inverse of the variance that its term has under the law. Without factors that are `left_out` the means of each feature
     /// are brought to its level, which is what means of exponentials lack then. Nothing where the data are not at hand.
-    fn dispersion(&self, at: usize, left_out: &[usize]) -> Result<Option<f64>> {
+    ///
+    /// Without its own count a predictor has the variance $v/(1 - h)$, and a count varies $1/(1 - h)$ times as much about what all
+    /// else says as Poisson counts do. Where that is twice as much on average, and where factors are that no other feature has
+    /// ([`own_directions`]), a feature varies by itself: the likelihood has no noise of its own for it, and factors take its place.
+    fn dispersion(&self, at: usize, left_out: &[usize]) -> Result<Option<Found>> {
         let Some(view) = self.data.as_ref().map(|data| &data[at]) else {
             return Ok(None);
         };
@@ -157,6 +225,8 @@ impl Fit {
             }
         }
         let (mut sum, mut all) = (0.0, 0.0);
+        let own = own_directions(self.component(0)?.views[at].seen())?;
+        let (mut alone, mut sum_alone) = (Vec::new(), 0.0);
         let mut counts = vec![0.0; samples];
         for (j, &d) in columns.iter().enumerate() {
             view.write_column(d, &mut counts);
@@ -167,6 +237,8 @@ impl Fit {
                 let sum = |of: &dyn Fn(usize) -> f64| seen().map(of).sum::<f64>();
                 sum(&|n| counts[n]) / sum(&|n| means[(n, j)])
             };
+            // how much more a count varies about what all else says
+            let (mut more, mut weights) = (0.0, 0.0);
             for n in seen() {
                 // a rate that is uncertain, as a log-normal number is
                 let expected = means[(n, j)];
@@ -176,12 +248,25 @@ impl Fit {
                 let weight = mean / (1.0 + 2.0 * mean);
                 let square = (counts[n] - mean).powi(2) / mean;
                 if weight > 0.0 && square.is_finite() {
+                    let left = 1.0 - (mean * variance).min(MOST_TAKEN);
                     sum += weight * square;
-                    all += weight * (1.0 - (mean * variance).min(MOST_TAKEN));
+                    all += weight * left;
+                    weights += weight;
+                    more += weight / left;
                 }
+            }
+            let times = more / weights;
+            if times > FAR_OVER && own[d] > BY_ITSELF {
+                alone.push(d);
+                sum_alone += times;
             }
         }
         let times = sum / all;
-        Ok((times > 1.0 + ERRORS / all.sqrt()).then_some(times))
+        Ok(Some(Found {
+            times: (times > 1.0 + ERRORS / all.sqrt()).then_some(times),
+            times_alone: sum_alone / alone.len() as f64,
+            looked_at: columns.len(),
+            alone,
+        }))
     }
 }

@@ -22,7 +22,7 @@ use super::hold_out::hold_out_in;
 use crate::assemble::most_with_choices;
 use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
-use crate::fit::Fitting;
+use crate::fit::{Fit, Fitting};
 use crate::spec::{EngineKind, ModelSpec, RunOptions};
 
 /// Choices of [`choose_k`].
@@ -258,7 +258,7 @@ fn choose(
     let mut robust = vec![Vec::new(); candidates.len()];
     let mut singles = vec![Singles::default(); candidates.len()];
     let mut r2s = vec![Vec::new(); candidates.len()];
-    let mut explained = vec![0.0; candidates.len()];
+    let mut explained = vec![Vec::new(); candidates.len()];
     let mut explained_by = [false; 2];
     let mut ranked_r2s = vec![Vec::new(); candidates.len()];
     let mut ranked_singles = vec![Singles::default(); candidates.len()];
@@ -280,7 +280,7 @@ fn choose(
             robust[i].push(score.robust.iter().sum::<f64>() / score.dense);
             singles[i].add(&score.robust);
             r2s[i].push(score.r2);
-            explained[i] += score.explained / options.repeats as f64;
+            explained[i].push(score.explained);
             explained_by = score.by;
             ranked_r2s[i].push(score.ranked_r2);
             ranked_singles[i].add(&score.ranked_cells);
@@ -291,6 +291,7 @@ fn choose(
         }
     }
     let mut rows = Vec::with_capacity(candidates.len());
+    let mut of_likelihoods = Vec::new();
     // copies for all fits but the last, which takes the data themselves
     let mut copies = std::iter::repeat_n(data, candidates.len() * options.restarts);
     for (i, &factors) in candidates.iter().enumerate() {
@@ -303,6 +304,10 @@ fn choose(
                 take(fitting.journal(), &mut notes, &mut warnings);
             }
             let fit = teller.run(fitting)?;
+            // with the most factors, lest those that are missing be taken for what a likelihood lacks
+            if i + 1 == candidates.len() && r == 0 {
+                of_likelihoods = said_at_the_end(&fit, &warnings);
+            }
             ends.push((fit.record().bound.unwrap_or(f64::NAN), fit.k()));
             loadings.push(fit.stacked_weights()?);
         }
@@ -344,7 +349,13 @@ fn choose(
     }
     let (recommended, reason) = recommend(&rows, &judges);
     warnings.extend(teller.limits(composed.options.engine));
-    warnings.extend(nothing_predicted(&explained, explained_by, options.share));
+    let lacking = !of_likelihoods.is_empty();
+    warnings.extend(of_likelihoods);
+    warnings.extend(nothing_predicted(
+        &explained,
+        explained_by,
+        (options.share, lacking),
+    ));
     Ok(ChooseK {
         rows,
         cells,
@@ -388,12 +399,35 @@ fn take(journal: &Journal, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
     }
 }
 
-/// What is to be said where nothing is explained of hidden cells by any number: neither their variance about the means
+/// What a fit says of its likelihoods at its end, beside what is known of them.
+fn said_at_the_end(fit: &Fit, known: &[String]) -> Vec<String> {
+    let all = fit.record().journal.warnings();
+    let own = all.filter(|w| w.starts_with("likelihood/") && !known.contains(w));
+    own.collect()
+}
+
+/// What is to be said where nothing is explained of hidden cells by any number, by one standard error over the repeats: neither their variance about the means
 /// of features nor, of counts, of numbers above 0 and where limits are known, more of their log densities than a model without factors says. The
-/// squared distances of these are those of the few largest, whose mean nobody knows to the last per cent.
-fn nothing_predicted(explained: &[f64], [gains, r2]: [bool; 2], share: f64) -> Option<String> {
-    let known = explained.iter().copied().filter(|x| x.is_finite());
-    let best = known.max_by(f64::total_cmp).filter(|x| *x <= 0.0)?;
+/// squared distances of these are those of the few largest, whose mean nobody knows to the last per cent. `lacking` where fits said so of a
+/// likelihood.
+pub(super) fn nothing_predicted(
+    explained: &[Vec<f64>],
+    [gains, r2]: [bool; 2],
+    (share, lacking): (f64, bool),
+) -> Option<String> {
+    let of_numbers = explained.iter().map(|scores| mean_and_error(scores));
+    let known: Vec<(f64, f64)> = of_numbers.filter(|(mean, _)| mean.is_finite()).collect();
+    // of a single repeat nobody knows the error
+    let least = |(mean, error): &(f64, f64)| mean - if error.is_nan() { 0.0 } else { *error };
+    if known.iter().any(|found| least(found) > 0.0) {
+        return None;
+    }
+    let (best, error) = known.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let error = if error.is_nan() {
+        String::new()
+    } else {
+        format!(" ± {error:.4}")
+    };
     let measure = match (gains, r2) {
         (true, true) => "R2, of counts, numbers above 0 and limits that of their log densities,",
         (true, false) => "R2 of log densities",
@@ -404,11 +438,15 @@ fn nothing_predicted(explained: &[f64], [gains, r2]: [bool; 2], share: f64) -> O
             "with {:.0} % of the cells hidden hardly any are left to learn from; hide fewer, a tenth for example",
             100.0 * share
         )
+    } else if lacking {
+        "laws that are too narrow, as is said of a likelihood, put little on what they do not expect; cross-validation shows \
+         what is explained all the same"
+            .to_owned()
     } else {
         "the features of these data say nothing of one another that the model sees".to_owned()
     };
     Some(format!(
-        "no number of factors predicts hidden cells better than the mean of their feature does ({measure} {best:.4} \
+        "no number of factors predicts hidden cells better than the mean of their feature does ({measure} {best:.4}{error} \
          at best): {why}; the number that is recommended is no finding"
     ))
 }

@@ -504,3 +504,38 @@ fn limits_are_judged_by_their_probabilities() {
     let count = (0..4).filter(|seed| says(*seed)).count();
     assert!(count >= 2, "{count}");
 }
+
+/// A gain that is no more than its standard error over the repeats is none, and what fits say of a likelihood is said.
+#[test]
+fn chance_is_no_finding_and_likelihoods_are_spoken_of() {
+    let (gains, one) = (vec![vec![0.004, -0.001, 0.002]], vec![vec![0.001]]);
+    let said = |scores: &[Vec<f64>], lacking: bool| {
+        super::super::choose_k::nothing_predicted(scores, [false, true], (0.1, lacking))
+    };
+    assert!(said(&gains, false).is_none() && said(&one, false).is_none());
+    let chance = [vec![0.004, -0.003, 0.001], vec![-0.1, -0.1, -0.1]];
+    let text = said(&chance, false).unwrap();
+    assert!(
+        text.contains("(R2 0.0007 ± 0.0020 at best): the features"),
+        "{text}"
+    );
+    assert!(
+        said(&chance, true)
+            .unwrap()
+            .contains("laws that are too narrow")
+    );
+    let options = ChooseKOptions {
+        candidates: vec![1, 2],
+        repeats: 2,
+        restarts: 1,
+        ..ChooseKOptions::default()
+    };
+    let spec = models::mofa(2).with_likelihood("counts", "poisson");
+    let found = choose_k(heavy_counts(1, 0.5), &spec, &options, &mut |_| {}).unwrap();
+    let says = |words: &str| found.warnings.iter().any(|w| w.contains(words));
+    assert!(
+        says("likelihood/counts: the counts vary"),
+        "{:?}",
+        found.warnings
+    );
+}

@@ -7,7 +7,8 @@ use polyview_random::{StreamKey, gamma, poisson, standard_normal};
 use super::alone::large_counts;
 use super::counts::table;
 use crate::{
-    CrossValidateModel, CrossValidateOptions, EngineKind, Fit, Likelihood, cross_validate, models,
+    CrossValidateModel, CrossValidateOptions, EngineKind, Fit, Likelihood, ModelSpec,
+    cross_validate, models,
 };
 
 #[test]
@@ -182,6 +183,47 @@ fn overdispersion_is_seen_behind_the_factors_that_took_it_in() {
             let found = warnings(shape, None, level);
             assert!(found.is_empty(), "{shape:?} {level}: {found:?}");
         }
+    }
+}
+
+/// Where some features alone vary more than Poisson counts do, factors of single ones take it in.
+#[test]
+fn features_that_vary_by_themselves_are_counted_and_named() {
+    let warnings = |spec: ModelSpec, varying: usize| {
+        let mut rng = StreamKey::new(8).rng();
+        let mut normal =
+            |rows, columns| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
+        let (z, w) = (normal(200, 3), normal(40, 3));
+        let eta = &z * w.transpose();
+        let counts = Mat::from_fn(200, 40, |n, d| {
+            let more = if d < varying {
+                gamma(&mut rng, 1.0, 1.0).unwrap()
+            } else {
+                1.0
+            };
+            poisson(&mut rng, (0.5 * eta[(n, d)] + 3.0).exp() * more).unwrap()
+        });
+        let data = Dataset::builder().view(table("y", counts)).build();
+        let mut spec = spec.with_likelihood("y", "poisson");
+        spec.vb.max_sweeps = 150;
+        let fit = crate::fit(data.unwrap(), spec).unwrap();
+        let all = fit.record().journal.warnings();
+        all.filter(|w| w.starts_with("likelihood/y: "))
+            .collect::<Vec<String>>()
+    };
+    for (varying, said) in [
+        (1, "1 of 40 features vary by themselves"),
+        (10, "10 of 40 features vary by themselves"),
+    ] {
+        let found = warnings(models::mofa(30), varying);
+        assert!(
+            found.len() == 1 && found[0].contains(said) && found[0].contains("'y0'"),
+            "{found:?}"
+        );
+    }
+    for spec in [models::mofa(30), models::sshiba(30)] {
+        let found = warnings(spec, 0);
+        assert!(found.is_empty(), "{found:?}");
     }
 }
 
