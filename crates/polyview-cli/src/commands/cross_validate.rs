@@ -357,6 +357,20 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
             }
         ))?;
     }
+    let mut of_targets = found.summary.chunk_by(|a, b| a.target == b.target);
+    let both = of_targets.any(|of_target| {
+        let density = |s: &CrossValidateSummary| {
+            s.method == MEAN && s.score == CrossValidateScore::LogDensity
+        };
+        let deviance = |s: &CrossValidateSummary| s.score == CrossValidateScore::DevianceExplained;
+        of_target.iter().any(density) && of_target.iter().any(deviance)
+    });
+    if both {
+        prose(
+            "log density of mean: of counts by the negative binomial law of the mean and the variance of each feature, of numbers \
+             above 0 by the gamma law under which its cells are most likely",
+        )?;
+    }
     let (limited, flat): (Vec<&str>, Vec<&str>) = without_density(found, data)
         .into_iter()
         .partition(|view| data.view(view).is_some_and(|v| v.ends().is_some()));

@@ -3,6 +3,7 @@
 use polyview_baselines::{SoftImputeOptions, class_frequencies, frequencies, means, soft_impute};
 use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
+use polyview_special::{gamma, ln_gamma};
 
 use super::CrossValidateScore as Score;
 use super::inputs::{columns, groups, side_by_side};
@@ -237,11 +238,9 @@ impl<'a> Cells<'a> {
         } else if self.kind.has_trials() {
             f64::NAN
         } else if self.kind.is_positive() {
-            // normal laws of logarithms, densities of the numbers themselves
-            let ln = |x: f64| (x.ln(), -x.ln());
-            self.by_normal_laws(&columns(self.left, self.kind), ln)
+            self.by_gamma_laws(&columns(self.left, self.kind), &centres)
         } else if !self.kind.is_count() {
-            self.by_normal_laws(&shares, |x| (x, 0.0))
+            self.by_normal_laws(&shares)
         } else {
             let squares = Mat::from_fn(shares.nrows(), shares.ncols(), |n, d| {
                 (shares[(n, d)] - centres[d]).powi(2)
@@ -290,17 +289,27 @@ impl<'a> Cells<'a> {
             (Score::LogDensity, sum / count as f64, count),
         ]
     }
-    /// Log densities of the hidden cells by a normal law of each feature of what is known, summed; `as_known` turns a cell
-    /// into what is known of it, with the logarithm of the slope of that.
-    fn by_normal_laws(&self, known: &Mat<f64>, as_known: impl Fn(f64) -> (f64, f64)) -> f64 {
+    /// Log densities of the hidden cells by a normal law of each feature, summed.
+    fn by_normal_laws(&self, known: &Mat<f64>) -> f64 {
         let centres = means(known.as_ref());
         let squares = Mat::from_fn(known.nrows(), known.ncols(), |n, d| {
             (known[(n, d)] - centres[d]).powi(2)
         });
         let variances = means(squares.as_ref());
         let ln = |&(n, d): &(usize, usize)| {
-            let ((x, slope), v) = (as_known(self.value((n, d))), variances[d]);
-            -0.5 * ((x - centres[d]).powi(2) / v + (std::f64::consts::TAU * v).ln()) + slope
+            let (x, v) = (self.value((n, d)), variances[d]);
+            -0.5 * ((x - centres[d]).powi(2) / v + (std::f64::consts::TAU * v).ln())
+        };
+        self.places.iter().map(ln).sum()
+    }
+    /// The same by the gamma law of each feature under which what is left of it is most likely, from its logarithms and means.
+    fn by_gamma_laws(&self, logs: &Mat<f64>, centres: &[f64]) -> f64 {
+        let of_logs = means(logs.as_ref());
+        let shape = |(centre, log): (&f64, f64)| gamma::most_likely_shape(centre.ln() - log);
+        let shapes: Vec<f64> = centres.iter().zip(of_logs).map(shape).collect();
+        let ln = |&(n, d): &(usize, usize)| {
+            let (a, rate, x) = (shapes[d], shapes[d] / centres[d], self.value((n, d)));
+            a * rate.ln() - ln_gamma(a) + (a - 1.0) * x.ln() - rate * x
         };
         self.places.iter().map(ln).sum()
     }
