@@ -50,10 +50,17 @@ impl Report {
             .iter()
             .filter(|v| v.choices.selection.finding() == Some(Finding::Inclusion))
             .map(|v| {
+                // of a factor that does nothing in the view they say nothing
+                let mut probability = fit.inclusion(&v.name)?;
+                for (k, idle) in fit.idle(&v.name)?.into_iter().enumerate() {
+                    if idle {
+                        probability.col_mut(k).fill(f64::NAN);
+                    }
+                }
                 Ok(ViewInclusion {
                     view: v.name.clone(),
                     features: v.weight_rows().into_owned(),
-                    probability: grid(&fit.inclusion(&v.name)?),
+                    probability: grid(&probability),
                 })
             })
             .collect::<polyview::Result<Vec<_>>>()?;

@@ -9,15 +9,17 @@ use crate::output::{line, number, prose, table};
 /// Probability above which a weight counts as included.
 const INCLUDED: f64 = 0.5;
 
-/// Numbers of weights that are probably not zero, one a factor; nothing for a
+/// Numbers of weights that are probably not zero, one a factor, none of a factor that does nothing in the view; nothing for a
 /// view without spike and slab.
-pub fn included(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<usize>>> {
+pub fn included(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<Option<usize>>>> {
     if view.choices.selection.finding() != Some(Finding::Inclusion) {
         return Ok(None);
     }
     let p = fit.inclusion(&view.name)?;
+    let idle = fit.idle(&view.name)?;
     let of_factor = |k: usize| p.col(k).iter().filter(|p| **p > INCLUDED).count();
-    Ok(Some((0..p.ncols()).map(of_factor).collect()))
+    let count = |k: usize| (!idle[k]).then(|| of_factor(k));
+    Ok(Some((0..p.ncols()).map(count).collect()))
 }
 
 /// A table of [`included`].
@@ -26,7 +28,11 @@ pub fn inclusions(fit: &Fit) -> Outcome<()> {
     for v in fit.views() {
         if let Some(counts) = included(fit, v)? {
             let mut row = vec![v.name.clone(), v.weight_rows().len().to_string()];
-            row.extend(counts.iter().map(ToString::to_string));
+            row.extend(
+                counts
+                    .iter()
+                    .map(|c| c.map_or_else(|| "-".into(), |c| c.to_string())),
+            );
             rows.push(row);
         }
     }
@@ -34,7 +40,10 @@ pub fn inclusions(fit: &Fit) -> Outcome<()> {
         return Ok(());
     }
     line("")?;
-    prose("weights that are not zero with a probability above 1/2, by factor")?;
+    prose(
+        "weights that are not zero with a probability above 1/2, by factor (-: it does nothing in the view, all its weights there are as \
+         good as zero)",
+    )?;
     let mut header = vec!["view".to_owned(), "of".to_owned()];
     header.extend((1..=fit.k()).map(|k| k.to_string()));
     table(&header, &rows)

@@ -254,7 +254,7 @@ pub(crate) fn inclusion(report: &Report) -> Result<Vec<Figure>, ReportError> {
         .collect::<Result<Vec<_>, ReportError>>()?;
     let caption = "The probability that the weight of a feature on a factor is not zero (spike and slab): the leading \
         features of each factor in turn, as in the pictures of the weights. Yellow: surely there; dark: not needed. \
-        Rows with several yellow cells are features that several factors share."
+        Rows with several yellow cells are features that several factors share; empty columns are factors that do nothing in the view."
         .to_owned();
     Ok(vec![figure(caption, panels)])
 }

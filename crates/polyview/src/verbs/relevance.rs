@@ -26,6 +26,9 @@ fn misshapen(view: &str) -> Error {
     .into()
 }
 
+/// Share of the squares of all weights of a view below which a factor does nothing there.
+const IDLE: f64 = 1e-4;
+
 impl Fit {
     /// Relevance of each feature of a view, in the order of its features:
     /// $1/\langle\gamma\_d\rangle$ divided by the median over the view
@@ -93,6 +96,20 @@ impl Fit {
             Ok(())
         })?;
         Ok(mean)
+    }
+
+    /// Which factors do nothing in a view: the squares of their weights (posterior means, working units) are less than a ten-thousandth of
+    /// those of all factors, a hundredth of the share from which a factor acts ([`ACTIVE_SHARE`](crate::ACTIVE_SHARE)).
+    /// Inclusion probabilities of their weights say nothing: a slab as narrow as that is as good as zero.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
+    pub fn idle(&self, view: &str) -> Result<Vec<bool>> {
+        let weights = self.weights(view)?.mean;
+        let squares = |k: usize| weights.col(k).iter().map(|w| w * w).sum::<f64>();
+        let of: Vec<f64> = (0..weights.ncols()).map(squares).collect();
+        let least = IDLE * of.iter().sum::<f64>();
+        Ok(of.into_iter().map(|squares| squares <= least).collect())
     }
 
     /// How many features each factor has in a view, were they of one size:
