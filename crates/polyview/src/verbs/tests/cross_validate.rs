@@ -474,3 +474,25 @@ fn an_error_names_its_fold() {
     let start = format!("fold {fold} of repeat 1, bibfa: view '{}'", views[0]);
     assert!(error.to_string().starts_with(&start), "{error}");
 }
+
+/// Exponential numbers have the density of their own law by the row `mean`, -1 nat on average; normal laws of logarithms have -1.09.
+#[test]
+fn numbers_above_0_are_held_against_a_gamma_law() {
+    let mut rng = StreamKey::new(5).rng();
+    let values = Mat::from_fn(300, 8, |_, _| -uniform_open01(&mut rng).ln());
+    let data = Dataset::builder().view(super::counts::table("y", values)).build().unwrap();
+    let spec = models::mofa(1).with_likelihood("y", "gamma");
+    let options = CrossValidateOptions {
+        share: 0.3,
+        ..options(&[], 4)
+    };
+    let models = [CrossValidateModel::new("mofa", spec)];
+    let found = cross_validate(&data, &models, &options, &|_| {}).unwrap();
+    let own = values_of_mean(&found);
+    assert!((own + 1.0).abs() < 0.04, "{own}");
+}
+
+fn values_of_mean(found: &CrossValidate) -> f64 {
+    let all = values(found, "mean", LogDensity);
+    all.iter().sum::<f64>() / all.len() as f64
+}

@@ -94,6 +94,22 @@ fn factors_come_out_unmixed_and_in_number() {
     }
 }
 
+/// Weights of a factor that does nothing in a view are as good as zero whatever their inclusion.
+#[test]
+fn factors_that_do_nothing_in_a_view_are_known() {
+    let fit = crate::fit(polyview_datasets::nutrimouse(), models::mofa(12)).unwrap();
+    let (mut idle, mut acting) = (0, 0);
+    for view in ["gene", "lipid"] {
+        let (found, weights) = (fit.idle(view).unwrap(), fit.weights(view).unwrap().mean);
+        let largest = |k: usize| weights.col(k).iter().fold(0.0_f64, |a, w| a.max(w.abs()));
+        for (k, is_idle) in found.into_iter().enumerate() {
+            assert_eq!(is_idle, largest(k) < 0.03, "{view} {k}: {}", largest(k));
+            *(if is_idle { &mut idle } else { &mut acting }) += 1;
+        }
+    }
+    assert!(idle > 0 && acting > idle, "{idle} {acting}");
+}
+
 #[test]
 fn a_chain_finds_the_same_zeros() {
     let (data, _, _) = simulated();

@@ -179,6 +179,19 @@ fn sparse_weights_keep_up_with_dense_ones_where_rates_are_far_apart() {
     }
 }
 
+/// The first step of Poisson weights starts where the counts are: after five sweeps there is little left to gain, where the bound was
+/// hundreds of times that of the end.
+#[test]
+fn weights_of_counts_start_where_the_counts_are() {
+    let data = counts_of(2, (1.0, 1.5));
+    let [first, last] = [5, 60].map(|sweeps| {
+        let mut spec = models::sshiba(20).with_likelihood("y", "poisson");
+        spec.vb.max_sweeps = sweeps;
+        bound(&crate::fit(data.clone(), spec).unwrap())
+    });
+    assert!(first > 3.0 * last, "{first} {last}");
+}
+
 /// Factors of counts and durations move under sparse weights from the first sweep on: further ones found no time to grow.
 #[test]
 fn no_further_factors_of_overdispersed_counts_are_kept() {
