@@ -480,7 +480,10 @@ fn an_error_names_its_fold() {
 fn numbers_above_0_are_held_against_a_gamma_law() {
     let mut rng = StreamKey::new(5).rng();
     let values = Mat::from_fn(300, 8, |_, _| -uniform_open01(&mut rng).ln());
-    let data = Dataset::builder().view(super::counts::table("y", values)).build().unwrap();
+    let data = Dataset::builder()
+        .view(super::counts::table("y", values))
+        .build()
+        .unwrap();
     let spec = models::mofa(1).with_likelihood("y", "gamma");
     let options = CrossValidateOptions {
         share: 0.3,
