@@ -60,20 +60,24 @@ fn told_apart(features: usize) -> usize {
 /// Which share of the weights of each feature lies along directions of factors that are its own: their leverages
 /// $w\_d^\top \langle W^\top W\rangle^{-1} w\_d$, from 0 to 1, whatever the rotation of the factors and their scales. A factor that no other feature
 /// has gives 1, factors that all features share about the number of factors over that of features each. Nothing is told of so many factors
-/// that they cannot be told from variances of single features ([`told_apart`]), nor of less than twenty features.
-fn own_directions(weights: &RowMoments) -> Result<Vec<f64>> {
+/// that they cannot be told from variances of single features ([`told_apart`]), nor of less than twenty features, nor of weights that are all
+/// zero.
+fn own_directions(weights: &RowMoments) -> Vec<f64> {
     let (features, factors) = (weights.rows(), weights.k());
+    let nothing = vec![0.0; features];
     if features < FEWEST_FEATURES || factors == 0 || factors > told_apart(features) {
-        return Ok(vec![0.0; weights.rows()]);
+        return nothing;
     }
-    let (squares, _) = SpdFactor::factor(&weights.second_moment(None))?;
+    let Ok((squares, _)) = SpdFactor::factor(&weights.second_moment(None)) else {
+        return nothing;
+    };
     let solved = squares.solve_mat_right(weights.mean());
     let leverage = |d: usize| {
         (0..weights.k())
             .map(|k| solved[(d, k)] * weights.mean()[(d, k)])
             .sum()
     };
-    Ok((0..weights.rows()).map(leverage).collect())
+    (0..features).map(leverage).collect()
 }
 
 /// Most cells that are looked at, times draws: of more, those of evenly spaced features.
@@ -119,9 +123,13 @@ impl Fit {
             let names = found.alone.iter().take(NAMED);
             let names: Vec<String> = names.map(|d| format!("'{}'", view.features[*d])).collect();
             let more = if found.alone.len() > NAMED { ", …" } else { "" };
+            let (varies, them) = match found.alone.len() {
+                1 => ("varies by itself", "it"),
+                _ => ("vary by themselves", "them"),
+            };
             format!(
-                "{} of {} features vary by themselves, {:.1} times as much as Poisson counts of what all else says of them \
-                 would ({}{more}): that takes factors of single features",
+                "{} of {} features {varies}, {:.1} times as much as Poisson counts of what all else says of {them} would \
+                 ({}{more}): that takes factors of single features",
                 found.alone.len(),
                 found.looked_at,
                 found.times_alone,
@@ -225,7 +233,7 @@ impl Fit {
             }
         }
         let (mut sum, mut all) = (0.0, 0.0);
-        let own = own_directions(self.component(0)?.views[at].seen())?;
+        let own = own_directions(self.component(0)?.views[at].seen());
         let (mut alone, mut sum_alone) = (Vec::new(), 0.0);
         let mut counts = vec![0.0; samples];
         for (j, &d) in columns.iter().enumerate() {

@@ -212,7 +212,7 @@ fn features_that_vary_by_themselves_are_counted_and_named() {
             .collect::<Vec<String>>()
     };
     for (varying, said) in [
-        (1, "1 of 40 features vary by themselves"),
+        (1, "1 of 40 features varies by itself"),
         (10, "10 of 40 features vary by themselves"),
     ] {
         let found = warnings(models::mofa(30), varying);
