@@ -92,7 +92,8 @@ pub(crate) fn view_part(
     k: usize,
 ) -> Result<ViewPart> {
     let columns = term.shape().predictor_columns;
-    // whatever their number, factors begin with the same variance of predictors
+    // whatever their number, factors begin with the same variance of predictors: exponentials of large ones would lead away from the
+    // data (spec/sites 1.6, docs/decisions/0103-the-first-steps.md)
     let variance = match spec.algorithm {
         Algorithm::Corrected => 1.0 / k.max(1) as f64,
         Algorithm::Faithful => 1.0,
