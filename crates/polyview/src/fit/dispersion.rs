@@ -42,7 +42,7 @@ struct Found {
 }
 
 /// A factor acts in a view if it has this share of the squares of all weights of the view.
-const ACTS: f64 = 0.01;
+const ACTS: f64 = 0.001;
 
 /// Whether a factor acts in a view of these weights.
 fn acts(weights: &RowMoments, factor: usize) -> bool {

@@ -186,6 +186,26 @@ fn overdispersion_is_seen_behind_the_factors_that_took_it_in() {
     }
 }
 
+/// As many factors as features, of which some have less than a hundredth of the squares of all weights.
+#[test]
+fn small_factors_take_in_what_features_vary_as_well() {
+    let mut rng = StreamKey::new(3).rng();
+    let mut normal = |rows, columns| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
+    let (z, w) = (normal(150, 2), normal(30, 2));
+    let eta = &z * w.transpose();
+    let counts = Mat::from_fn(150, 30, |n, d| {
+        let more = gamma(&mut rng, 5.0, 5.0).unwrap();
+        poisson(&mut rng, (1.5 * eta[(n, d)] + 4.0).min(12.0).exp() * more).unwrap()
+    });
+    let data = Dataset::builder().view(table("y", counts)).build();
+    let mut spec = models::mofa(30).with_likelihood("y", "poisson");
+    spec.vb.max_sweeps = 200;
+    let fit = crate::fit(data.unwrap(), spec).unwrap();
+    let mut all = fit.record().journal.warnings();
+    let said = all.any(|w| w.contains("more than can be told from what each feature"));
+    assert!(fit.k() > 25 && said, "{}", fit.k());
+}
+
 /// Where some features alone vary more than Poisson counts do, factors of single ones take it in.
 #[test]
 fn features_that_vary_by_themselves_are_counted_and_named() {
