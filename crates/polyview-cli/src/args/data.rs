@@ -94,7 +94,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "FILE")]
     pub covariates: Option<PathBuf>,
     /// What is added to the predictors of a view, known of each sample: a table
-    /// of IDs and one column of numbers. Of counts (nb, pln) sizes such as
+    /// of IDs and one column of numbers. Of counts (poisson, nb, pln) sizes such as
     /// library sizes, whose logarithms are added; or log-total, each sample's
     /// total count (of one that lacks features that of the others, over their
     /// share of all counts, which is said); totals of new samples, such as those of a view that is
