@@ -148,7 +148,7 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
         datum::best_predictor(self, cells, parameter)
     }
     /// The predictor that a datum alone would have, where steps from elsewhere would be far too long or far too short, as those of
-    /// a rate that is the exponential of its predictor are: the first step of weights starts there. None for most likelihoods.
+    /// a rate that is the exponential of its predictor are: the first step of weights starts there. In units of the predictor (of rates their logarithm); none for most likelihoods (decision 0103).
     fn start_predictor(&self, cell: Cell) -> Option<f64> {
         let _ = cell;
         None

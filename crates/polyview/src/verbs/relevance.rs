@@ -98,7 +98,7 @@ impl Fit {
         Ok(mean)
     }
 
-    /// Which factors do nothing in a view: the squares of their weights (posterior means, working units) are less than a ten-thousandth of
+    /// Which factors do nothing in a view, one answer for each of the K: the squares of their weights (posterior means, working units) are less than a ten-thousandth of
     /// those of all factors, a hundredth of the share from which a factor acts ([`ACTIVE_SHARE`](crate::ACTIVE_SHARE)).
     /// Inclusion probabilities of their weights say nothing: a slab as narrow as that is as good as zero.
     ///
