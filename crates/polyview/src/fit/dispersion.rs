@@ -8,6 +8,7 @@ use polyview_linalg::{Mat, SpdFactor};
 use super::Fit;
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
+use crate::verbs::shares_of_squares;
 
 /// How many times as much as Poisson counts the counts of a view vary before it is said.
 const OVER: f64 = 1.15;
@@ -43,12 +44,6 @@ struct Found {
 
 /// A factor acts in a view if it has this share of the squares of all weights of the view.
 const ACTS: f64 = 0.001;
-
-/// Whether a factor acts in a view of these weights.
-fn acts(weights: &RowMoments, factor: usize) -> bool {
-    let squares = |j: usize| weights.mean().col(j).iter().map(|w| w * w).sum::<f64>();
-    squares(factor) > ACTS * (0..weights.k()).map(squares).sum::<f64>()
-}
 
 /// Most factors that covariances of so many features tell from variances of their own, by the number of unknowns: of p
 /// features $p + \tfrac12 - \sqrt{2p + \tfrac14}$ (Ledermann 1937).
@@ -148,7 +143,9 @@ impl Fit {
     /// of their own ([`told_apart`]), and without those that no other view has the counts vary far more than Poisson counts.
     fn taken_in(&self, at: usize) -> Result<Option<String>> {
         let component = self.component(0)?;
-        let acts = |m: usize, j: &usize| acts(&component.views[m].weights, *j);
+        let views = component.views.iter();
+        let shares: Vec<Vec<f64>> = views.map(|v| shares_of_squares(v.weights.mean())).collect();
+        let acts = |m: usize, j: &usize| shares[m][*j] > ACTS;
         let acting: Vec<usize> = (0..self.k()).filter(|j| acts(at, j)).collect();
         let features = self.views[at].features.len();
         if acting.len() <= told_apart(features) {

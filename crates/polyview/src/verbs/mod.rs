@@ -88,6 +88,7 @@ pub use predictive_check::{CheckOptions, CheckedStatistic, PredictiveCheck};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
 pub(crate) use regressed::place as regression_of;
 pub use relevance::Selection;
+pub(crate) use relevance::shares_of_squares;
 pub use score::{HeldOut, HeldOutPairs};
 pub(crate) use settle::Watch;
 pub use settle::{SettleProgress, Settled};

@@ -1,8 +1,8 @@
 //! Which features matter: relevances, selection, and the fit of what is left.
 
 use polyview_core::{Dataset, NumericError};
-use polyview_linalg::Mat;
 use polyview_linalg::faer::Scale;
+use polyview_linalg::{Mat, MatRef};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, Fitting};
@@ -24,6 +24,15 @@ fn misshapen(view: &str) -> Error {
         name: format!("views/{view}/weights"),
     }
     .into()
+}
+
+/// Share of each factor in the squares of all weights, features × factors; 0 where all are zero.
+pub(crate) fn shares_of_squares(weights: MatRef<'_, f64>) -> Vec<f64> {
+    let squares = |k: usize| weights.col(k).iter().map(|w| w * w).sum::<f64>();
+    let of: Vec<f64> = (0..weights.ncols()).map(squares).collect();
+    let all: f64 = of.iter().sum();
+    let share = |squares: f64| if all > 0.0 { squares / all } else { 0.0 };
+    of.into_iter().map(share).collect()
 }
 
 /// Share of the squares of all weights of a view below which a factor does nothing there.
@@ -106,10 +115,8 @@ impl Fit {
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn idle(&self, view: &str) -> Result<Vec<bool>> {
         let weights = self.weights(view)?.mean;
-        let squares = |k: usize| weights.col(k).iter().map(|w| w * w).sum::<f64>();
-        let of: Vec<f64> = (0..weights.ncols()).map(squares).collect();
-        let least = IDLE * of.iter().sum::<f64>();
-        Ok(of.into_iter().map(|squares| squares <= least).collect())
+        let shares = shares_of_squares(weights.as_ref());
+        Ok(shares.into_iter().map(|share| share <= IDLE).collect())
     }
 
     /// How many features each factor has in a view, were they of one size:
