@@ -1,6 +1,7 @@
 //! A run: sweeps by any strategy, what is remembered of them, and how they go on
 //! later (docs/decisions/0051-one-driver.md).
 
+mod centre;
 mod gibbs;
 mod momentum;
 mod noise_first;
@@ -105,6 +106,12 @@ pub struct RunRecord {
     pub next_rotation: usize,
     /// Sweeps between rotations now.
     pub rotation_interval: usize,
+    /// Sweep of the next step of the factors' means to the intercepts, and sweeps between such steps now.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub next_centring: usize,
+    /// Sweeps between these steps now.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub centring_interval: usize,
     /// How far a sweep begins beyond where the one before ended, in steps of the two last
     /// ends ([`VbOptions::momentum`]).
     #[serde(default, skip_serializing_if = "is_none")]
@@ -145,6 +152,7 @@ impl RunRecord {
         let ledger = &self.ledger;
         self.quiet <= self.sweep
             && self.rotation_interval <= LONGEST_WAIT
+            && self.centring_interval <= LONGEST_WAIT
             && (0.0..1.0).contains(&self.momentum)
             && ledger.rows.len() == self.sweep
             && (ledger.rows.iter()).all(|r| r.values.len() == ledger.names.len())

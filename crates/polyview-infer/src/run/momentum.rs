@@ -61,6 +61,7 @@ pub(super) struct Kept {
     /// Lines of the journal then.
     lines: usize,
     rotation: (usize, usize),
+    centring: (usize, usize),
 }
 
 impl Momentum {
@@ -73,6 +74,17 @@ impl Momentum {
         if let Some(before) = &mut self.before {
             before.factors = times_small(before.factors.as_ref(), turn);
             before.scales.clear();
+        }
+    }
+    /// Factors were moved, all samples by the same, one number for each factor.
+    pub(super) fn shifted(&mut self, by: &[f64]) {
+        if let Some(before) = &mut self.before {
+            let z = &mut before.factors;
+            for (j, by) in by.iter().enumerate().take(z.ncols()) {
+                for x in z.col_as_slice_mut(j) {
+                    *x += by;
+                }
+            }
         }
     }
     pub(super) fn save(&self, prefix: &str, state: &mut State) {
@@ -152,6 +164,7 @@ impl RunState {
                     bound,
                     lines: self.record.journal.entries.len(),
                     rotation: (self.record.next_rotation, self.record.rotation_interval),
+                    centring: (self.record.next_centring, self.record.centring_interval),
                 });
                 self.model.push(&before, &now, share);
             }
@@ -189,6 +202,7 @@ impl RunState {
         self.model.load("", &kept.state.reader())?;
         self.record.journal.entries.truncate(kept.lines);
         (self.record.next_rotation, self.record.rotation_interval) = kept.rotation;
+        (self.record.next_centring, self.record.centring_interval) = kept.centring;
         let half = 0.5 * self.record.momentum;
         self.record.momentum = if half > LEAST { half } else { 0.0 };
         self.pruned = false;

@@ -1,6 +1,6 @@
 //! The first sweeps, while noise comes down (docs/decisions/0099-noise-first.md).
 
-use polyview_core::{LedgerRow, Mask, Step};
+use polyview_core::{LedgerRow, Mask, Step, Tangents};
 
 use super::RunState;
 use crate::engine::step_groups;
@@ -48,6 +48,12 @@ impl RunState {
 }
 
 impl Model {
+    /// Whether weights of some view choose which entries are zero, and of all views a datum alone says where its predictor is
+    /// ([`Tangents::starts_at_data`]).
+    pub fn is_sparse_at_data(&mut self) -> bool {
+        let starts = |v: &mut ViewPart| v.term.as_tangents().is_some_and(Tangents::starts_at_data);
+        self.chooses_entries() && self.views.iter_mut().all(starts)
+    }
     /// Whether weights of some view choose which entries are zero.
     pub(crate) fn chooses_entries(&self) -> bool {
         self.views.iter().any(|v| v.weights.inclusion().is_some())

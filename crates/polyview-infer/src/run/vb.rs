@@ -109,7 +109,8 @@ pub enum Rotate {
     /// Never.
     Off,
     /// At the start of a sweep, by the exact gain of the bound; less often
-    /// while it gains nothing.
+    /// while it gains nothing. Likewise the means of the factors of labels and
+    /// counts go to the intercepts.
     #[default]
     InLoop,
 }
@@ -148,6 +149,12 @@ impl Strategy for VbOptions {
     type Error = NumericError;
 
     fn sweep(&mut self, run: &mut RunState) -> Result<Vec<Term<String>>, NumericError> {
+        if self.rotate == Rotate::InLoop
+            && run.record.sweep >= run.record.next_centring.max(2)
+            && run.model.is_guaranteed()
+        {
+            run.centre(self.tolerance);
+        }
         let kept = if self.momentum && run.model.is_guaranteed() {
             run.push_on()
         } else {

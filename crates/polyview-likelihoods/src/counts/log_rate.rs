@@ -70,10 +70,14 @@ impl ScalarLikelihood for LogPoisson {
     fn moments(&self, _cell: Cell, eta: f64, _parameter: f64) -> (f64, f64) {
         (eta.exp(), eta.exp())
     }
-    /// Half a count is added to the sum, so that it is finite.
+    /// The mean of the logarithms, or the logarithm of the mean where that is lower, as it is of small counts; half a count is added, so that
+    /// both are finite. The logarithm of the mean is that of the largest rates where these differ by factors of hundreds: factors would
+    /// begin as what is wrong with the intercepts (decision 0104).
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
+        let count = cells.len().max(1) as f64;
         let sum: f64 = cells.iter().map(|c| c.value).sum();
-        ((sum + 0.5) / cells.len().max(1) as f64).ln()
+        let logs: f64 = cells.iter().filter_map(|c| self.start_predictor(*c)).sum();
+        ((sum + 0.5) / count).ln().min(logs / count)
     }
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
@@ -152,5 +156,24 @@ mod tests {
                 assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
             }
         }
+    }
+
+    /// Of counts far apart the mean logarithm, of small ones the logarithm of the mean.
+    #[test]
+    fn intercepts_start_at_the_lower_of_two_logarithms() {
+        let start = |values: &[f64]| {
+            let cell = |value: &f64| Cell {
+                column: 0,
+                value: *value,
+                trials: 1.0,
+                end: f64::NAN,
+            };
+            let cells: Vec<Cell> = values.iter().map(cell).collect();
+            LogPoisson::default().start_intercept(&cells, 1.0)
+        };
+        let apart = (1.5_f64.ln() + 20.5_f64.ln() + 9000.5_f64.ln()) / 3.0;
+        assert!((start(&[1.0, 20.0, 9000.0]) - apart).abs() < 1e-12);
+        let small = (1.5_f64 / 4.0).ln();
+        assert!((start(&[0.0, 0.0, 1.0, 0.0]) - small).abs() < 1e-12);
     }
 }

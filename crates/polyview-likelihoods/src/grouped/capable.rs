@@ -144,6 +144,10 @@ impl Tangents for Grouped {
             }
         }
     }
+    fn starts_at_data(&mut self) -> bool {
+        let mut terms = self.inner.iter_mut().filter_map(|term| term.as_tangents());
+        terms.any(Tangents::starts_at_data)
+    }
 }
 
 impl ByGroup for Grouped {

@@ -243,4 +243,7 @@ impl<L: ScalarLikelihood> Tangents for Expected<L> {
     fn be_positive(&mut self, positive: bool) {
         self.positive = positive;
     }
+    fn starts_at_data(&mut self) -> bool {
+        (0..self.data.columns()).any(|d| self.says_start(d))
+    }
 }

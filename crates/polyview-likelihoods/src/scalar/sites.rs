@@ -220,16 +220,19 @@ impl<L: ScalarLikelihood> Expected<L> {
     }
     /// Whether the weights of a column have yet to move from zero, those apart that are known, and its likelihood says where its data alone would have them.
     fn is_fresh(&self, column: usize, p: &Predictor<'_>) -> bool {
-        let data = self.data.column(column);
-        let cell = (0..self.data.rows()).find_map(|n| data.cell(n));
-        let starts = cell.is_some_and(|cell| self.likelihood.start_predictor(cell).is_some());
-        if !starts {
+        if !self.says_start(column) {
             return false;
         }
         let free = |j: &usize| p.weights.variance(column, *j) > 0.0;
         let free = (0..p.weights.k()).filter(free);
         let mut known = free.map(|j| p.weights.mean()[(column, j)]).peekable();
         known.peek().is_some() && known.all(|w| w == 0.0)
+    }
+    /// Whether the likelihood says where the data of a column alone would have its predictors.
+    pub(super) fn says_start(&self, column: usize) -> bool {
+        let data = self.data.column(column);
+        let cell = (0..self.data.rows()).find_map(|n| data.cell(n));
+        cell.is_some_and(|cell| self.likelihood.start_predictor(cell).is_some())
     }
     /// Those that were made last, if they are the same.
     pub(super) fn products_of(

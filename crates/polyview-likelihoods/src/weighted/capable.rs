@@ -77,6 +77,9 @@ impl Tangents for Weighted {
             inner.be_positive(positive);
         }
     }
+    fn starts_at_data(&mut self) -> bool {
+        (self.inner.as_tangents()).is_some_and(Tangents::starts_at_data)
+    }
 }
 
 impl ByComponent for Weighted {

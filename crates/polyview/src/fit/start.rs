@@ -35,11 +35,7 @@ pub(super) fn start(
         return faithful::start(spec, groups, views);
     }
     let views = start_views(infos, views)?;
-    // levels that are the groups' own are nothing for factors to start from
-    let groups = several(groups).map(RowGroups::from);
-    let levels = |v: &View| spec.is_some_and(|s| s.group_intercepts(v.name()));
-    let own = |v: &View| groups.as_ref().filter(|_| levels(v));
-    let blocks: Vec<StartBlock> = views.iter().map(|v| StartBlock::new(v, own(v))).collect();
+    let blocks = start_blocks(composed, groups, &views);
     let data = StartData::new(&blocks)?;
     let squares: Vec<f64> = blocks.iter().flat_map(StartBlock::squares).collect();
     let data = (&data, &squares[..]);
@@ -54,6 +50,35 @@ pub(super) fn start(
     let k = options.factors + known.len();
     let z = start_factors(options.start, data, k, key, restart)?;
     Ok(beside(&z, known, options.factors))
+}
+
+/// Variance of the data as a start sees them, mean over their features; of counts squared units of $\ln(1 + x)$.
+///
+/// # Errors
+/// As [`start`].
+pub(super) fn spread(
+    composed: &Composed,
+    groups: Option<&Groups>,
+    (infos, views): (&[ViewInfo], &[View]),
+) -> Result<f64> {
+    let views = start_views(infos, views)?;
+    let blocks = start_blocks(composed, groups, &views);
+    let variances: Vec<f64> = blocks.iter().flat_map(StartBlock::variances).collect();
+    Ok(variances.iter().sum::<f64>() / variances.len().max(1) as f64)
+}
+
+/// The views without what intercepts take.
+fn start_blocks<'a>(
+    composed: &Composed,
+    groups: Option<&Groups>,
+    views: &'a [View],
+) -> Vec<StartBlock<'a>> {
+    // levels that are the groups' own are nothing for factors to start from
+    let groups = several(groups).map(RowGroups::from);
+    let spec = composed.spec();
+    let levels = |v: &View| spec.is_some_and(|s| s.group_intercepts(v.name()));
+    let own = |v: &View| groups.as_ref().filter(|_| levels(v));
+    views.iter().map(|v| StartBlock::new(v, own(v))).collect()
 }
 
 /// The columns of a start that are least like what is known of the samples, in their order: each

@@ -84,6 +84,21 @@ fn variational_bayes_until_factors_are_gone() {
     check(&data, &spec, 7);
 }
 
+/// Sparse weights of counts, which dense ones come before.
+#[test]
+fn dense_weights_before_sparse_ones() {
+    let seen = data(40, &[8], Holes::None, 3);
+    let view = &seen.views()[0];
+    let x = view.values();
+    let count = |n, d| (2.0 + 2.0 * x[(n, d)]).exp().min(1e5).floor();
+    let counts = view.with_values(Mat::from_fn(x.nrows(), x.ncols(), count));
+    let data = seen.with_view(counts.unwrap()).unwrap();
+    let name = view.name().to_owned();
+    let mut spec = polyview::models::mofa(3).with_likelihood(&name, "poisson");
+    spec.vb.max_sweeps = 6;
+    check(&data, &spec, 3);
+}
+
 /// Before the optimum is found, at it, and while chains go on from there.
 #[test]
 fn chains_from_the_optimum() {

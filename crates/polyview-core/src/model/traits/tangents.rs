@@ -40,4 +40,8 @@ pub trait Tangents {
     fn be_positive(&mut self, positive: bool) {
         let _ = positive;
     }
+    /// Whether a datum alone says where its predictor is, and the first step of weights starts there.
+    fn starts_at_data(&mut self) -> bool {
+        false
+    }
 }

@@ -59,7 +59,7 @@ impl Fit {
         };
         let started = Instant::now();
         let start = given.start(0)?;
-        let mut campaign = Box::new(Restarts::new(&mut given, start)?);
+        let mut campaign = Box::new(Restarts::new(&mut given, &start)?);
         let mut sweep = 0;
         loop {
             if !go_on(sweep) {

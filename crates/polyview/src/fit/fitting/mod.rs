@@ -4,6 +4,7 @@ mod again;
 mod blocks;
 mod chains;
 mod checkpoint;
+mod dense_first;
 mod finish;
 mod polished;
 mod progress;
@@ -297,7 +298,7 @@ impl Fitting {
         let (campaign, starts): (Box<dyn Campaign>, _) = match given.composed.options.engine {
             EngineKind::Vb => {
                 let start = given.start(0)?;
-                (Box::new(Restarts::new(&mut given, start.clone())?), start)
+                (Box::new(Restarts::new(&mut given, &start)?), start)
             }
             EngineKind::Gibbs if given.composed.starts_at_optimum() => {
                 let (polished, start) = Polished::new(&given)?;

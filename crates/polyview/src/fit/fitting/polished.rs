@@ -54,7 +54,7 @@ impl Polished {
             journal: Journal::default(),
         };
         let start = before.start(0)?;
-        let restarts = Restarts::new(&mut before, start.clone())?;
+        let restarts = Restarts::new(&mut before, &start)?;
         let out = Self {
             before,
             stage: Stage::Climbing(Box::new(restarts)),

@@ -1,6 +1,6 @@
 //! Restarts of variational Bayes, of which the best is kept.
 
-use polyview_core::{Event, Journal, State, Stateful};
+use polyview_core::{Event, Journal, State, Stateful, counted};
 use polyview_infer::{Model, RunRecord, VbRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::enough_sweeps;
+use super::dense_first::DenseFirst;
 use super::{Campaign, Ended, Given, Progress, swept};
 use crate::error::Result;
 use crate::file::{Extents, read_record, record_fits, write_record};
@@ -16,10 +17,15 @@ use crate::fit::order::order_factors;
 use crate::fit::states::{copy, given_up_parameters, part};
 use crate::plan::Plan;
 
+/// Where a checkpoint has the run that the first one waits for.
+const BEFORE: &str = "before/";
+
 /// One run after the other.
 pub(super) struct Restarts {
     plan: Plan,
     run: VbRun,
+    /// What the first run waits for to start from.
+    before: Option<DenseFirst>,
     /// Runs that are over.
     over: usize,
     /// An earlier run, where it is better than this one or this one is not over.
@@ -32,17 +38,22 @@ pub(super) struct Restarts {
 struct Record {
     restart: usize,
     run: RunRecord,
+    /// Of the run that the first one waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<RunRecord>,
     best: Option<RunRecord>,
     bounds: Vec<f64>,
     journal: Journal,
 }
 
 impl Restarts {
-    pub(super) fn new(given: &mut Given, start: Mat<f64>) -> Result<Self> {
+    pub(super) fn new(given: &mut Given, start: &Mat<f64>) -> Result<Self> {
         let groups = given.groups.as_ref();
         let plan = Plan::choose(&given.composed, groups, &given.views, &mut given.journal)?;
+        let mut run = run(&plan, given, 0, start.clone())?;
         Ok(Self {
-            run: run(&plan, given, 0, start)?,
+            before: DenseFirst::new(given, run.model_mut(), start)?,
+            run,
             plan,
             over: 0,
             best: None,
@@ -73,6 +84,23 @@ impl Restarts {
     }
 }
 
+impl Restarts {
+    /// The first run starts where this one ended.
+    fn start_after(&mut self, before: DenseFirst, given: &mut Given) -> Result<()> {
+        let sweeps = before.sweeps();
+        let start = before.into_start(given)?;
+        let note = format!(
+            "sparse weights start after {} of dense ones, with {} of {} factors",
+            counted(sweeps, "sweep"),
+            start.ncols(),
+            given.composed.options.factors
+        );
+        given.journal.note(0, "start", Event::Note { note });
+        self.run = run(&self.plan, given, 0, start)?;
+        Ok(())
+    }
+}
+
 /// The run of this number.
 fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbRun> {
     let options = &given.composed.options;
@@ -85,8 +113,18 @@ fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbR
 
 impl Campaign for Restarts {
     fn step(&mut self, given: &mut Given) -> Result<Progress> {
-        let report = swept(&mut self.run)?;
         let restarts = given.composed.options.restarts;
+        if let Some(mut before) = self.before.take() {
+            let mut progress = before.step()?;
+            if progress.done {
+                self.start_after(before, given)?;
+            } else {
+                self.before = Some(before);
+            }
+            (progress.restarts, progress.done) = (restarts, false);
+            return Ok(progress);
+        }
+        let report = swept(&mut self.run)?;
         let vb = &given.composed.options.vb;
         let gain = self.run.record().ledger.gain_left();
         let mut progress = Progress {
@@ -128,7 +166,12 @@ impl Campaign for Restarts {
         Ok(progress)
     }
 
-    fn finish(self: Box<Self>, given: &mut Given) -> Result<Ended> {
+    fn finish(mut self: Box<Self>, given: &mut Given) -> Result<Ended> {
+        // stopped on the way: one sweep says what weights and intercepts go with these factors
+        if let Some(before) = self.before.take().filter(|b| b.sweeps() > 0) {
+            self.start_after(before, given)?;
+            swept(&mut self.run)?;
+        }
         let bounds = self.bounds.clone();
         let (full, record) = self.into_optimum(given)?;
         let state = given_up_parameters(full);
@@ -148,6 +191,7 @@ impl Campaign for Restarts {
         write_record(&Record {
             restart: self.over,
             run: self.run.save("", state),
+            before: self.before.as_ref().map(|b| b.save(BEFORE, state)),
             best: self.best.as_ref().map(|best| best.1.clone()),
             bounds: self.bounds.clone(),
             journal: given.journal.clone(),
@@ -171,6 +215,18 @@ impl Campaign for Restarts {
             options.vb.max_sweeps,
         )?;
         record_fits("sweeps of the run", r.run.is_whole())?;
+        self.before = match (r.before, self.before.take()) {
+            (None, _) => None,
+            (Some(there), Some(mut before)) => {
+                Extents::of(own, BEFORE, &given.infos).check(state, BEFORE, 1..=options.factors)?;
+                before.resume(BEFORE, there, state)?;
+                Some(before)
+            }
+            (Some(_), None) => {
+                record_fits("sweeps before the run", false)?;
+                None
+            }
+        };
         let others = 0 < r.restart && r.restart < options.restarts;
         record_fits(
             "restarts",
@@ -198,6 +254,7 @@ impl Campaign for Restarts {
             return Ok(false);
         }
         self.run = run(&self.plan, given, 0, factors.clone())?;
+        self.before = None;
         Ok(true)
     }
     fn is_over(&self, given: &Given) -> bool {

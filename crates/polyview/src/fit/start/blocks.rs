@@ -73,6 +73,13 @@ impl<'a> StartBlock<'a> {
         }
     }
 
+    /// Variance of each column about its means, over its observed cells; 0 of a column without any.
+    pub(super) fn variances(&self) -> impl Iterator<Item = f64> {
+        let (rows, mask) = (self.view.n_samples(), self.view.mask());
+        let count = move |d: usize| mask.count_feature(d, rows).max(1) as f64;
+        (self.about.iter().enumerate()).map(move |(d, about)| about.max(0.0) / count(d))
+    }
+
     /// Sums of squares of the columns, as a start sees them.
     pub(super) fn squares(&self) -> impl Iterator<Item = f64> {
         let scaled = self.about.iter().zip(&self.scale);

@@ -3,6 +3,7 @@
 mod adjust;
 mod alone;
 mod censored;
+mod centre;
 mod checks;
 mod choose;
 mod compare;
