@@ -18,7 +18,7 @@ const SWEEPS: usize = 50;
 
 /// Variance of logarithms of counts from which on dense weights come first, mean over the features: with less, sparse weights find their way and end
 /// higher than from varimax.
-const SPREAD: f64 = 1.5;
+const SPREAD: f64 = 1.0;
 
 /// A run of the same data with dense weights.
 pub(super) struct DenseFirst {
