@@ -54,8 +54,8 @@ fn no_factor_is_an_intercept() {
     }
 }
 
-/// Sweeps until rest of overdispersed counts, whose start knows nothing of their logarithms' means: more than 50 each without the
-/// steps.
+/// Sweeps until rest of overdispersed counts, whose start knows nothing of their logarithms' means: about 40 each without the
+/// steps, about 22 with them.
 #[test]
 fn means_need_not_creep() {
     let sweeps = (1..5).map(|seed| {
@@ -64,7 +64,7 @@ fn means_need_not_creep() {
         crate::fit(data, spec).unwrap().record().sweeps
     });
     let sweeps: Vec<usize> = sweeps.collect();
-    assert!(sweeps.iter().sum::<usize>() < 200, "{sweeps:?}");
+    assert!(sweeps.iter().sum::<usize>() < 130, "{sweeps:?}");
 }
 
 /// Sparse weights keep as many factors as there are, of forty.
