@@ -106,7 +106,7 @@ pub struct RunRecord {
     pub next_rotation: usize,
     /// Sweeps between rotations now.
     pub rotation_interval: usize,
-    /// Sweep of the next step of the factors' means to the intercepts, and sweeps between such steps now.
+    /// Sweep of the next step of the factors' means to the intercepts ([`RunState::centre`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub next_centring: usize,
     /// Sweeps between these steps now.

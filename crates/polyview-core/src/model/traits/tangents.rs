@@ -40,7 +40,8 @@ pub trait Tangents {
     fn be_positive(&mut self, positive: bool) {
         let _ = positive;
     }
-    /// Whether a datum alone says where its predictor is, and the first step of weights starts there.
+    /// Whether a datum alone says where its predictor is, and the first step of weights starts there
+    /// (docs/decisions/0103-the-first-steps.md).
     fn starts_at_data(&mut self) -> bool {
         false
     }

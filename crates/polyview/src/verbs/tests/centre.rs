@@ -34,7 +34,7 @@ fn means(fit: &Fit) -> Vec<f64> {
 }
 
 /// Rates that differ by factors of a thousand: no factor is what is wrong with the intercepts. Without the steps of the means, and from the
-/// logarithms of mean counts, two thousand sweeps left a mean of .9 in one factor, of six or seven.
+/// logarithms of mean counts, two thousand sweeps of such counts left six or seven factors, and a mean of .9 in one.
 #[test]
 fn no_factor_is_an_intercept() {
     for seed in 1..5 {
