@@ -3,8 +3,8 @@
 mod noise;
 
 use polyview_linalg::{
-    KaiserNormalisation, LinalgError, LinearOperator, Mat, TruncatedSvdOptions, VarimaxOptions,
-    truncated_svd, varimax,
+    KaiserNormalisation, LinalgError, LinearOperator, Mat, MatRef, TruncatedSvdOptions,
+    VarimaxOptions, times_small, truncated_svd, varimax,
 };
 use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
@@ -83,18 +83,12 @@ pub fn start_factors(
         let loadings = Mat::from_fn(svd.v.nrows(), found, |d, j| {
             svd.v[(d, j)] * svd.singular_values[j] / root
         });
-        let options = VarimaxOptions {
-            normalisation: KaiserNormalisation::Rows,
-            ..VarimaxOptions::default()
-        };
-        let turned = varimax(loadings.as_ref(), &options)?;
-        let head = z.as_ref().subcols(0, found).to_owned();
-        let head = polyview_linalg::times_small(head.as_ref(), turned.rotation.as_ref());
+        let head = turned_by_varimax(z.as_ref().subcols(0, found), loadings.as_ref())?;
         z.as_mut().subcols_mut(0, found).copy_from(&head);
     }
     if restart > 0 {
         let (q, _) = polyview_linalg::thin_qr(normal(k, k, key.block(4)).as_ref())?;
-        z = polyview_linalg::times_small(z.as_ref(), q.as_ref());
+        z = times_small(z.as_ref(), q.as_ref());
         let noise = data.apply(normal(data.ncols(), k, key.block(5)).as_ref());
         for j in 0..k {
             let norm = (0..rows).map(|n| noise[(n, j)].powi(2)).sum::<f64>().sqrt();
@@ -106,6 +100,29 @@ pub fn start_factors(
         }
     }
     Ok(z)
+}
+
+/// Factors, samples × K, turned by varimax of their loadings, features × K, every feature by its communality (Kaiser 1958).
+///
+/// # Errors
+/// [`LinalgError`] when the loadings are not finite, or of another number of factors.
+pub fn turned_by_varimax(
+    factors: MatRef<'_, f64>,
+    loadings: MatRef<'_, f64>,
+) -> Result<Mat<f64>, LinalgError> {
+    if factors.ncols() != loadings.ncols() {
+        return Err(LinalgError::ShapeMismatch {
+            what: "turned_by_varimax: columns of the loadings",
+            expected: factors.ncols(),
+            found: loadings.ncols(),
+        });
+    }
+    let options = VarimaxOptions {
+        normalisation: KaiserNormalisation::Rows,
+        ..VarimaxOptions::default()
+    };
+    let turned = varimax(loadings, &options)?;
+    Ok(times_small(factors, turned.rotation.as_ref()))
 }
 
 fn normal(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {

@@ -1,8 +1,8 @@
 //! Sparse weights of counts begin where dense ones lead (docs/decisions/0104-means-go-to-the-intercepts.md).
 
 use polyview_core::{Journal, State};
-use polyview_infer::{Model, RunRecord, Start, VbRun};
-use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions, times_small, varimax};
+use polyview_infer::{Model, RunRecord, Start, VbRun, turned_by_varimax};
+use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
 use super::{Given, Progress, swept};
@@ -96,11 +96,6 @@ impl DenseFirst {
             weights.subrows_mut(at, own.nrows()).copy_from(own);
             at += own.nrows();
         }
-        let options = VarimaxOptions {
-            normalisation: KaiserNormalisation::Rows,
-            ..VarimaxOptions::default()
-        };
-        let turned = varimax(weights.as_ref(), &options)?;
-        Ok(times_small(factors, turned.rotation.as_ref()))
+        Ok(turned_by_varimax(factors, weights.as_ref())?)
     }
 }
