@@ -62,7 +62,15 @@ pub fn start(view: &View, k: usize) -> Mat<f64> {
     };
     let data = FilledColumns::new(&[block]).expect("finite data");
     let squares = column_squares(scores.as_ref());
-    start_factors(Start::Varimax, (&data, &squares), k, StreamKey::new(1), 0).expect("a start")
+    start_factors(
+        Start::Varimax,
+        (&data, &squares),
+        None,
+        k,
+        StreamKey::new(1),
+        0,
+    )
+    .expect("a start")
 }
 
 /// Share of the variance of each true factor that a regression on the fitted

@@ -137,10 +137,12 @@ pub enum Failure {
         why: String,
     },
     /// Ctrl-C.
-    #[error("interrupted at sweep {sweep}; {}", after_interrupt(checkpoint.as_deref(), *keeps))]
+    #[error("interrupted at sweep {sweep}{}; {}", of_start(*before_start), after_interrupt(checkpoint.as_deref(), *keeps))]
     Interrupted {
         /// Last sweep done.
         sweep: usize,
+        /// Whether that is one of the sweeps before the start.
+        before_start: bool,
         /// The checkpoint.
         checkpoint: Option<String>,
         /// Whether the engine has checkpoints.
@@ -149,6 +151,15 @@ pub enum Failure {
     /// Writing to standard output failed.
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),
+}
+
+/// Which sweeps those are that come before the start, in words that follow their number.
+const fn of_start(before_start: bool) -> &'static str {
+    if before_start {
+        " of the dense weights that come first"
+    } else {
+        ""
+    }
 }
 
 /// What there is to do after Ctrl-C.

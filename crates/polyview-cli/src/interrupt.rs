@@ -21,6 +21,8 @@ pub struct Watch {
     stop: Arc<AtomicBool>,
     over: Arc<AtomicBool>,
     sweep: Arc<AtomicUsize>,
+    /// Whether that is one of the sweeps before the start.
+    before_start: Arc<AtomicBool>,
     checkpoint: Option<String>,
     /// Whether the engine has checkpoints.
     keeps: bool,
@@ -36,6 +38,7 @@ impl Watch {
             stop: Arc::default(),
             over: Arc::default(),
             sweep: Arc::default(),
+            before_start: Arc::default(),
             checkpoint,
             keeps,
         };
@@ -69,9 +72,10 @@ impl Watch {
     pub fn bar(&self) -> MutexGuard<'_, Bar> {
         self.bar.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// A sweep is done.
-    pub fn done(&self, sweep: usize) {
+    /// A sweep is done, maybe one of those before the start.
+    pub fn done(&self, sweep: usize, before_start: bool) {
         self.sweep.store(sweep, Ordering::SeqCst);
+        self.before_start.store(before_start, Ordering::SeqCst);
     }
     /// Whether somebody asked to stop.
     pub fn stopping(&self) -> bool {
@@ -82,6 +86,7 @@ impl Watch {
         self.bar().clear();
         Failure::Interrupted {
             sweep: self.sweep.load(Ordering::SeqCst),
+            before_start: self.before_start.load(Ordering::SeqCst),
             checkpoint: self.checkpoint.clone(),
             keeps: self.keeps,
         }

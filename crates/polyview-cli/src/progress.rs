@@ -140,6 +140,13 @@ impl Bar {
 
 /// Where a fit is; `sweeps` of all its restarts are done.
 fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
+    let elapsed_told = duration(elapsed.as_secs_f64());
+    if p.before_start {
+        return format!(
+            "dense weights first, sweep {} of at most {}, {} factors, {elapsed_told} elapsed",
+            p.sweep, p.sweeps, p.factors
+        );
+    }
     let restart = if p.restarts > 1 {
         format!("restart {} of {}, ", p.restart, p.restarts)
     } else {
@@ -171,12 +178,8 @@ fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
         .and_then(|gain| gain.left)
         .map_or_else(String::new, |left| format!(", about {left:.1} nats left"));
     format!(
-        "{restart}sweep {} of {most}{}, {} factors, {what} {:.1}{gain}, {} elapsed, {left} left",
-        p.sweep,
-        p.sweeps,
-        p.factors,
-        p.objective,
-        duration(elapsed.as_secs_f64()),
+        "{restart}sweep {} of {most}{}, {} factors, {what} {:.1}{gain}, {elapsed_told} elapsed, {left} left",
+        p.sweep, p.sweeps, p.factors, p.objective
     )
 }
 
@@ -245,6 +248,7 @@ mod tests {
         let mut p = Progress {
             restart: 1,
             restarts: 1,
+            before_start: false,
             sweep: 40,
             sweeps: 2000,
             objective: -1234.567,
@@ -279,6 +283,13 @@ mod tests {
         // never more than the limit allows
         (p.restarts, p.sweeps_left) = (2, Some(10_000));
         assert!(of_fit(&p, 500, Duration::from_secs(50)).ends_with("about 3 min left"));
+        // what comes before the start has no end of its own to tell the time by
+        (p.before_start, p.sweep, p.sweeps) = (true, 12, 50);
+        assert_eq!(
+            of_fit(&p, 12, Duration::from_secs(50)),
+            "dense weights first, sweep 12 of at most 50, 8 factors, 50 s elapsed"
+        );
+        (p.before_start, p.sweep, p.sweeps) = (false, 100, 2000);
         (p.restart, p.restarts, p.of_draws, p.gain) = (1, 1, true, None);
         assert_eq!(
             of_fit(&p, 100, Duration::from_secs(50)),

@@ -139,6 +139,15 @@ impl Ledger {
         left.into_iter()
             .try_fold(0.0, |most: f64, left| Some(most.max(left?)))
     }
+    /// What is left if gains fall with the square of the sweeps so far, as those of fits that creep do: their pace
+    /// times the sweeps. Nats; none where there are fewer than five sweeps with as many factors as now.
+    ///
+    /// Stretches that shrink by a constant factor ([`Ledger::gain_left`]) see the end of what moves now, and not what
+    /// moves ever more slowly.
+    pub fn left_by_age(&self) -> Option<f64> {
+        let pace = self.gain_left()?.per_sweep;
+        Some(pace * self.rows.last()?.sweep as f64)
+    }
     /// Totals of the last sweeps with as many factors as now, the last one first, at most so many and
     /// as far as any stretch reaches.
     fn alike(&self, sweeps: usize) -> Option<Vec<f64>> {
@@ -251,6 +260,26 @@ mod tests {
         assert!((steady.most_left().expect("sweeps") - 1e-3).abs() < 1e-9);
         assert_eq!(of((0..4).map(|_| (2, -3.0))).most_left(), None);
         assert_eq!(of((0..9).map(|_| (2, -3.0))).most_left(), Some(0.0));
+    }
+
+    /// Of a bound that is a hundred nats over the number of sweeps below its end the last stretches tell a part alone.
+    #[test]
+    fn a_bound_that_creeps_has_its_pace_times_its_sweeps_left() {
+        for sweeps in [40, 200, 1000] {
+            let creeps = of((1..=sweeps).map(|s| (4, -100.0 / f64::from(s))));
+            let true_left = 100.0 / f64::from(sweeps);
+            let by_age = creeps.left_by_age().expect("enough sweeps");
+            let by_stretches = creeps.gain_left().and_then(|g| g.left).expect("shrinks");
+            assert!(
+                by_age > 0.9 * true_left && by_age < 1.5 * true_left,
+                "{by_age}"
+            );
+            assert!(
+                by_stretches < 0.7 * true_left,
+                "{by_stretches} of {true_left}"
+            );
+        }
+        assert_eq!(of((0..4).map(|_| (2, -3.0))).left_by_age(), None);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Where a run starts from (spec/sshiba 5, 9.5; docs/decisions/0003-start-and-order.md).
 
+mod completed;
 mod noise;
+mod unmixed;
 
 use polyview_linalg::{
-    KaiserNormalisation, LinalgError, LinearOperator, Mat, MatRef, TruncatedSvdOptions,
+    Holes, KaiserNormalisation, LinalgError, LinearOperator, Mat, MatRef, TruncatedSvdOptions,
     VarimaxOptions, times_small, truncated_svd, varimax,
 };
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -26,6 +28,10 @@ pub enum Start {
 /// Starting factors, samples × K, with mean square 1 a column, of centred data
 /// (samples × features) of which nothing but products is asked and the sums of `squares` of its columns.
 ///
+/// For weights that choose their entries `sparse` says where cells are missing, if anywhere: these are completed by what the
+/// leading directions say of them, and directions that are more than noise are turned further, and made oblique, to where
+/// loadings are sparse (docs/decisions/0105-starts-are-completed-and-unmixed.md), as such weights cannot be turned later on.
+///
 /// Restart 0 is the plain start; later ones turn it by a random rotation and
 /// add a tenth of noise from the span of the data. Factors beyond as many as the data have
 /// samples or features start at noise.
@@ -35,6 +41,7 @@ pub enum Start {
 pub fn start_factors(
     start: Start,
     (data, squares): (&impl LinearOperator, &[f64]),
+    sparse: Option<&[Holes<'_>]>,
     k: usize,
     key: StreamKey,
     restart: usize,
@@ -57,7 +64,12 @@ pub fn start_factors(
         options.width().min(data.ncols()),
         key.chain(0).block(2),
     );
-    let svd = truncated_svd(data, &options, test.as_ref())?;
+    let mut svd = truncated_svd(data, &options, test.as_ref())?;
+    let mut squares = squares.to_vec();
+    if let Some(holes) = sparse {
+        let how = (&options, test.as_ref());
+        svd = completed::completed((data, holes), &mut squares, svd, how)?;
+    }
     let found = svd.u.ncols().min(k);
     let root = (rows as f64).sqrt();
     let mut z: Mat<f64> = Mat::from_fn(
@@ -73,17 +85,22 @@ pub fn start_factors(
             }
         }
     }
-    let found = match start {
+    let (found, left) = match start {
         Start::Varimax => {
-            noise::above_noise(&svd.singular_values[..found], svd.v.as_ref(), squares, rows)
+            let values = &svd.singular_values[..found];
+            noise::above_noise(values, svd.v.as_ref(), &squares, (rows, 0))
         }
-        Start::Svd | Start::Random => 0,
+        Start::Svd | Start::Random => (0, Vec::new()),
     };
     if found > 1 {
         let loadings = Mat::from_fn(svd.v.nrows(), found, |d, j| {
             svd.v[(d, j)] * svd.singular_values[j] / root
         });
-        let head = turned_by_varimax(z.as_ref().subcols(0, found), loadings.as_ref())?;
+        let head = z.as_ref().subcols(0, found);
+        let head = match sparse {
+            None => turned_by_varimax(head, loadings.as_ref())?,
+            Some(_) => unmixed::unmixed(head, loadings.as_ref(), &left)?,
+        };
         z.as_mut().subcols_mut(0, found).copy_from(&head);
     }
     if restart > 0 {
@@ -110,6 +127,17 @@ pub fn turned_by_varimax(
     factors: MatRef<'_, f64>,
     loadings: MatRef<'_, f64>,
 ) -> Result<Mat<f64>, LinalgError> {
+    Ok(times_small(
+        factors,
+        by_varimax(factors, loadings)?.as_ref(),
+    ))
+}
+
+/// The rotation of factors by varimax of their loadings.
+fn by_varimax(
+    factors: MatRef<'_, f64>,
+    loadings: MatRef<'_, f64>,
+) -> Result<Mat<f64>, LinalgError> {
     if factors.ncols() != loadings.ncols() {
         return Err(LinalgError::ShapeMismatch {
             what: "turned_by_varimax: columns of the loadings",
@@ -121,8 +149,7 @@ pub fn turned_by_varimax(
         normalisation: KaiserNormalisation::Rows,
         ..VarimaxOptions::default()
     };
-    let turned = varimax(loadings, &options)?;
-    Ok(times_small(factors, turned.rotation.as_ref()))
+    Ok(varimax(loadings, &options)?.rotation)
 }
 
 fn normal(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {

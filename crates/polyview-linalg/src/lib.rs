@@ -108,7 +108,7 @@ pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, log_dets, so
 pub use tasks::{column_chunks, each, each_of};
 pub use threads::{Threads, on_pool};
 pub use truncated_svd::{
-    BlockValues, FilledBlock, FilledColumns, LinearOperator, TruncatedSvd, TruncatedSvdOptions,
-    truncated_svd,
+    BlockValues, Completed, FilledBlock, FilledColumns, Holes, LinearOperator, TruncatedSvd,
+    TruncatedSvdOptions, truncated_svd,
 };
 pub use varimax::{KaiserNormalisation, Varimax, VarimaxOptions, varimax};

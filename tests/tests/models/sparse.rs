@@ -86,7 +86,7 @@ fn run(data: &[Mat<f64>], weights: Rows, seed: u64) -> VbRun {
         .flat_map(|x| polyview_tests::column_squares(x.as_ref()))
         .collect();
     let start =
-        start_factors(Start::Varimax, (&columns, &squares), k, key, 0).expect("finite data");
+        start_factors(Start::Varimax, (&columns, &squares), None, k, key, 0).expect("finite data");
     let names: Vec<String> = (0..features).map(|d| format!("f{d}")).collect();
     let views = (0..)
         .zip(data)

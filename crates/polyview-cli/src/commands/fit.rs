@@ -253,7 +253,7 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
     let mut limited = false;
     while !fit.is_over() {
         let progress = fit.step()?;
-        watch.done(progress.sweep);
+        watch.done(progress.sweep, progress.before_start);
         watch.bar().show(&progress);
         if progress.done {
             limited = progress.sweep == progress.sweeps;

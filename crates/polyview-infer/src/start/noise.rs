@@ -3,19 +3,19 @@
 use polyview_linalg::MatRef;
 
 /// How many of the leading singular values of data with so many `rows` are larger than those of noise: independent columns that
-/// have the squares that the directions before leave of each. `v` are the right singular vectors, `squares` the sums of
-/// squares of the columns.
+/// have the squares that the directions before leave of each, and what these leave of each column. `v` are the right singular
+/// vectors, `squares` the sums of squares of the columns; so many of the first directions as are `sure` are not asked.
 pub(super) fn above_noise(
     values: &[f64],
     v: MatRef<'_, f64>,
     squares: &[f64],
-    rows: usize,
-) -> usize {
+    (rows, sure): (usize, usize),
+) -> (usize, Vec<f64>) {
     let columns = squares.len();
     let mut left = squares.to_vec();
     for (r, s) in values.iter().enumerate() {
         if r + 1 >= rows.min(columns) {
-            return r;
+            return (r, left);
         }
         let freedom = (rows - r) as f64;
         // so many directions have less than they had
@@ -23,14 +23,14 @@ pub(super) fn above_noise(
         let variances: Vec<f64> = (left.iter())
             .map(|x| x.max(0.0) / (freedom * share))
             .collect();
-        if s * s <= freedom * edge(&variances, freedom) {
-            return r;
+        if r >= sure && s * s <= freedom * edge(&variances, freedom) {
+            return (r, left);
         }
         for (d, x) in left.iter_mut().enumerate() {
             *x -= (s * v[(d, r)]).powi(2);
         }
     }
-    values.len()
+    (values.len(), left)
 }
 
 /// The largest eigenvalue of the sample covariance of independent columns with these variances over `samples` of them, as both
@@ -108,8 +108,16 @@ mod tests {
             let squares: Vec<f64> = (0..columns)
                 .map(|d| x.col(d).iter().map(|x| x * x).sum())
                 .collect();
-            let found = above_noise(&svd.singular_values, svd.v.as_ref(), &squares, rows);
+            let ask = |sure: usize| {
+                above_noise(&svd.singular_values, svd.v.as_ref(), &squares, (rows, sure))
+            };
+            let (found, left) = ask(0);
             assert_eq!(found, known, "seed {seed}");
+            let own = (0..columns).map(|d| sd(d).powi(2)).sum::<f64>() * rows as f64;
+            let share = left.iter().sum::<f64>() / own;
+            assert!((0.8..1.1).contains(&share), "seed {seed}: {share}");
+            // what is not asked counts
+            assert!(ask(7).0 >= 7);
         }
     }
 }

@@ -6,11 +6,13 @@ use crate::error::{all_finite, same_len};
 use crate::product::{cross, times_small};
 use faer::{Mat, MatRef};
 
+mod completed;
 mod filled;
 
 #[cfg(test)]
 mod tests;
 
+pub use completed::{Completed, Holes};
 pub use filled::{BlockValues, FilledBlock, FilledColumns};
 
 /// A matrix given by its products.

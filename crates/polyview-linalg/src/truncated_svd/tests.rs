@@ -311,3 +311,85 @@ fn blocks_that_disagree_are_errors() {
         sums.as_mut(),
     );
 }
+
+/// Products with completed data are those of the dense matrix: whatever is missing, by few cells and by most, whatever the threads.
+#[test]
+fn completed_data_are_multiplied_as_the_dense_matrix() {
+    let (rows, widths) = (30, [7, 5, 9]);
+    let columns = 21;
+    let (left, right) = (noise(2, rows, 1), noise(2, columns, 2));
+    let of_block = |at: usize| (widths[..at].iter().sum::<usize>(), widths[at]);
+    // the second block has no holes; of the third all cells of the last column are missing
+    let seen = |n: usize, d: usize| match d {
+        0..7 => !(n + 3 * d).is_multiple_of(4),
+        7..12 => true,
+        _ => d < 20 && (n * d) % 5 == 1,
+    };
+    let masks: Vec<Option<(BitMask, BitMask)>> = (0..3)
+        .map(|at| {
+            let (first, width) = of_block(at);
+            (at != 1).then(|| {
+                let own = BitMask::from_fn(rows, width, |n, d| seen(n, first + d));
+                let turned = own.transposed();
+                (own, turned)
+            })
+        })
+        .collect();
+    let holes: Vec<Holes<'_>> = (masks.iter().zip(widths))
+        .map(|(m, columns)| Holes {
+            columns,
+            observed: m.as_ref().map(|(a, b)| (a, b)),
+        })
+        .collect();
+    let all = noise(rows, columns, 3);
+    let data = Mat::from_fn(
+        rows,
+        columns,
+        |n, d| if seen(n, d) { all[(n, d)] } else { 0.0 },
+    );
+    let mut dense = Mat::from_fn(rows, columns, |n, d| {
+        let filled = (0..2).map(|r| left[(r, n)] * right[(r, d)]).sum::<f64>();
+        if seen(n, d) { all[(n, d)] } else { filled }
+    });
+    let mut added = vec![0.0; columns];
+    for d in 0..columns {
+        let column = dense.col_as_slice_mut(d);
+        let mean = column.iter().sum::<f64>() / rows as f64;
+        for x in column.iter_mut() {
+            *x -= mean;
+        }
+        let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+        added[d] = squares(column) - squares(data.col_as_slice(d));
+    }
+    let counts: Vec<usize> = holes.iter().map(|h| h.count(rows)).collect();
+    let missing = (0..columns).map(|d| (0..rows).filter(|n| !seen(*n, d)).count());
+    assert_eq!(counts.iter().sum::<usize>(), missing.sum::<usize>());
+    let (b, c) = (noise(columns, 3, 4), noise(rows, 3, 5));
+    let run = || {
+        let factors = (left.clone(), right.clone());
+        let plain = data.as_ref();
+        let own = Completed::new(&plain, &holes, factors).unwrap();
+        (
+            own.apply(b.as_ref()),
+            own.apply_transpose(c.as_ref()),
+            own.added_squares(),
+        )
+    };
+    let mut runs = with_threads(&run);
+    let (forth, back, squares) = runs.pop().unwrap();
+    let near = |a: &Mat<f64>, b: &Mat<f64>| (a - b).norm_max() < 1e-12;
+    assert!(near(&forth, &(&dense * &b)) && near(&back, &(dense.transpose() * &c)));
+    for (found, known) in squares.iter().zip(&added) {
+        assert!((found - known).abs() < 1e-11, "{found} {known}");
+    }
+    assert!(
+        runs.iter()
+            .all(|r| (&r.0, &r.1, &r.2) == (&forth, &back, &squares))
+    );
+    let plain = data.as_ref();
+    let narrow = (noise(2, rows, 1), noise(2, columns - 1, 2));
+    assert!(matches!(
+        Completed::new(&plain, &holes, narrow),
+        Err(LinalgError::ShapeMismatch { .. })
+    ));
+}

@@ -1,6 +1,6 @@
 //! What is to be said of how a fit ended.
 
-use polyview_core::{Event, FeatureScaling, GainLeft, Ledger, NoiseBy};
+use polyview_core::{Event, FeatureScaling, GainLeft, NoiseBy};
 use polyview_infer::{Moving, Outcome, StochasticOptions};
 use polyview_likelihoods::normal_scores;
 
@@ -78,29 +78,37 @@ impl Fit {
         self.record.ledgers.first().filter(|_| exact)?.gain_left()
     }
     /// The same in words, such as "0.03 nats are left at the pace of the last sweeps", from the least
-    /// to the most ([`Ledger::most_left`](polyview_core::Ledger::most_left)) where these are far apart.
+    /// to the most ([`Ledger::most_left`](polyview_core::Ledger::most_left), and of a fit that has not converged
+    /// [`Ledger::left_by_age`](polyview_core::Ledger::left_by_age)) where these are far apart.
     pub fn gain_left_told(&self) -> Option<String> {
         let GainLeft { per_sweep, left } = self.gain_left()?;
-        let most = self.record.ledgers.first().and_then(Ledger::most_left);
-        Some(match left {
-            Some(left) => {
-                let most = most.unwrap_or(left).max(left);
-                let told = if most < LEAST_TOLD {
-                    format!("less than {LEAST_TOLD}")
-                } else if most > FAR_APART * left {
-                    let least = if left < LEAST_TOLD {
-                        "0".to_owned()
-                    } else {
-                        two_digits(left)
-                    };
-                    format!("{least} to {}", two_digits(most))
-                } else {
-                    format!("about {}", two_digits(left))
-                };
-                format!("{told} nats are left at the pace of the last sweeps")
-            }
-            None => format!("rising by {} nats per sweep", two_digits(per_sweep)),
-        })
+        let ledger = self.record.ledgers.first()?;
+        let ended = self.record.outcome == Outcome::Converged;
+        let by_age = ledger.left_by_age().filter(|_| !ended);
+        let Some(left) = left else {
+            let told = format!("rising by {} nats per sweep", two_digits(per_sweep));
+            return Some(match by_age {
+                Some(left) => format!("{told}, so that {} nats may be left", two_digits(left)),
+                None => told,
+            });
+        };
+        let most = ledger.most_left().unwrap_or(left);
+        let most = most.max(left).max(by_age.unwrap_or(0.0));
+        let told = if most < LEAST_TOLD {
+            format!("less than {LEAST_TOLD}")
+        } else if most > FAR_APART * left {
+            let least = if left < LEAST_TOLD {
+                "0".to_owned()
+            } else {
+                two_digits(left)
+            };
+            format!("{least} to {}", two_digits(most))
+        } else {
+            format!("about {}", two_digits(left))
+        };
+        Some(format!(
+            "{told} nats are left at the pace of the last sweeps"
+        ))
     }
     /// How the bound and factors moved in the last sweeps, in words that follow others.
     fn still_moving(&self) -> String {

@@ -5,17 +5,18 @@ mod grouped;
 
 use std::borrow::Cow;
 
-use polyview_core::{Groups, RowGroups, View};
+use polyview_core::{Groups, RowGroups, RowMoments, View};
 use polyview_infer::start_factors;
 use polyview_likelihoods::normal_scores;
-use polyview_linalg::Mat;
+use polyview_linalg::{Holes, Mat};
 use polyview_random::StreamKey;
 
 use super::ViewInfo;
-use crate::assemble::several;
+use crate::assemble::{several, weight_block};
 use crate::compose::Composed;
 use crate::error::Result;
 use crate::faithful;
+use crate::spec::ModelSpec;
 
 use blocks::{StartBlock, StartData};
 pub(crate) use grouped::GroupMeans;
@@ -39,17 +40,39 @@ pub(super) fn start(
     let data = StartData::new(&blocks)?;
     let squares: Vec<f64> = blocks.iter().flat_map(StartBlock::squares).collect();
     let data = (&data, &squares[..]);
+    let holes: Vec<Holes<'_>> = blocks.iter().map(StartBlock::holes).collect();
+    let sparse = match spec {
+        Some(spec) if choose_entries(spec, &views)? => Some(&holes[..]),
+        _ => None,
+    };
     let options = &composed.options;
     let key = StreamKey::new(options.seed).sweep(0);
     let Some(adjustment) = &composed.adjustment else {
         let (start, k) = (options.start, options.factors);
-        return Ok(start_factors(start, data, k, key, restart)?);
+        return Ok(start_factors(start, data, sparse, k, key, restart)?);
     };
     // directions that covariates and offsets take are not for the factors
     let known = adjustment.training();
     let k = options.factors + known.len();
-    let z = start_factors(options.start, data, k, key, restart)?;
+    let z = start_factors(options.start, data, sparse, k, key, restart)?;
     Ok(beside(&z, known, options.factors))
+}
+
+/// Whether weights of some view choose which entries are zero.
+///
+/// # Errors
+/// Those of priors and their options.
+fn choose_entries(spec: &ModelSpec, views: &[View]) -> Result<bool> {
+    for view in views {
+        let none = RowMoments::point(Mat::zeros(0, spec.factors));
+        if weight_block(spec, view.name(), none, &[])?
+            .inclusion()
+            .is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Variance of the data as a start sees them, mean over their features; of counts squared units of $\ln(1 + x)$.

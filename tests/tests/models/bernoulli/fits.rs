@@ -60,7 +60,15 @@ fn start(s: &Simulated, k: usize) -> Mat<f64> {
     };
     let data = FilledColumns::new(&[block]).expect("finite");
     let squares = polyview_tests::column_squares(values.as_ref());
-    start_factors(Start::Varimax, (&data, &squares), k, StreamKey::new(1), 0).expect("finite")
+    start_factors(
+        Start::Varimax,
+        (&data, &squares),
+        None,
+        k,
+        StreamKey::new(1),
+        0,
+    )
+    .expect("finite")
 }
 
 /// Predictions and truth of the hidden cells.

@@ -136,6 +136,7 @@ impl Campaign for Chains {
         Ok(Progress {
             restart: 1,
             restarts: 1,
+            before_start: false,
             sweep,
             sweeps: total,
             objective: densities / reports.len().max(1) as f64,

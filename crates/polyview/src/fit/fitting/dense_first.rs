@@ -64,7 +64,11 @@ impl DenseFirst {
     /// One sweep.
     pub(super) fn step(&mut self) -> Result<Progress> {
         let report = swept(&mut self.run)?;
-        Ok(Progress::of(&report, self.composed.options.vb.max_sweeps))
+        let progress = Progress::of(&report, self.composed.options.vb.max_sweeps);
+        Ok(Progress {
+            before_start: true,
+            ..progress
+        })
     }
     /// Sweeps done.
     pub(super) fn sweeps(&self) -> usize {

@@ -10,6 +10,9 @@ pub struct Progress {
     pub restart: usize,
     /// Restarts in all.
     pub restarts: usize,
+    /// Whether this is a sweep of dense weights, of which sparse ones start: such sweeps are counted by themselves, and come
+    /// before the first restart.
+    pub before_start: bool,
     /// Sweep of this restart, from 1.
     pub sweep: usize,
     /// Most sweeps of a restart; all sweeps of a chain.
@@ -40,6 +43,7 @@ impl Progress {
         Self {
             restart: 1,
             restarts: 1,
+            before_start: false,
             sweep: report.sweep,
             sweeps,
             objective: report.bound,

@@ -2,7 +2,8 @@
 
 use polyview_core::{Mask, RowGroups, View};
 use polyview_linalg::{
-    BitMask, BlockValues, FilledBlock, FilledColumns, LinalgError, LinearOperator, Mat, MatRef,
+    BitMask, BlockValues, FilledBlock, FilledColumns, Holes, LinalgError, LinearOperator, Mat,
+    MatRef,
 };
 
 use super::grouped::GroupMeans;
@@ -84,6 +85,14 @@ impl<'a> StartBlock<'a> {
     pub(super) fn squares(&self) -> impl Iterator<Item = f64> {
         let scaled = self.about.iter().zip(&self.scale);
         scaled.map(|(about, scale)| about.max(0.0) * scale * scale)
+    }
+
+    /// Where cells are missing.
+    pub(super) fn holes(&self) -> Holes<'_> {
+        Holes {
+            columns: self.scale.len(),
+            observed: self.mask.as_ref().map(|m| (&m.0, &m.1)),
+        }
     }
 
     fn filled(&self) -> FilledBlock<'_> {
