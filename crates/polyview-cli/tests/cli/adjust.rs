@@ -253,6 +253,20 @@ fn offsets_of_new_samples_are_said_and_given() {
         assert!(!text.contains("no offset"), "{text}");
         assert_ne!(get(at, "p.csv"), get(at, "q.csv"));
     }
+    // of counts that say what factors are, sizes are needed
+    ok(at, &format!("{FIT} --offset y=size.csv --force --out s.pv"));
+    let without = fails(at, "project s.pv --view y=y.csv --out s.csv");
+    assert!(
+        without.contains("view 'y' was fitted with sizes of its samples")
+            && without.contains("--offset y=FILE"),
+        "{without}"
+    );
+    ok(
+        at,
+        "project s.pv --view y=y.csv --offset y=size.csv --out s.csv",
+    );
+    let without = fails(at, "predict s.pv --view y=y.csv --target x --out t.csv");
+    assert!(without.contains("would pass for factors"), "{without}");
     // what the data say and what is given are the same totals
     let project = "project m.pv --view x=x.csv --view y=y.csv";
     ok(at, &format!("{project} --out a.csv"));

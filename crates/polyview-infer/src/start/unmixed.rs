@@ -4,6 +4,9 @@ use polyview_linalg::{LinalgError, Mat, MatRef, cross, thin_svd, times_small};
 
 use super::by_varimax;
 
+/// Loadings have to say so much more of oblique factors than of those of varimax, as a multiple of what their K(K - 1) numbers cost by the criterion of
+/// Schwarz (1978).
+const CLEAR: f64 = 2.0;
 /// Steps at each width of the spike, at most, and the gain of one below which they end, nats for each loading.
 const STEPS: usize = 15;
 const LEAST_GAIN: f64 = 1e-4;
@@ -29,7 +32,8 @@ const LEAST_STEP: f64 = 1e-3;
 ///
 /// what the model has of it for factors of the prior $\mathcal N(0,1)$ and weights that are zero or not, with the error $\epsilon\_d$ of a
 /// loading by the squares that are `left` of each feature; entropies of both are in the determinant. It begins at the
-/// rotation of varimax with a wide spike, which narrows.
+/// rotation of varimax with a wide spike, which narrows. Where loadings do not clearly say that they are sparse the factors stay as varimax has
+/// them.
 ///
 /// # Errors
 /// [`LinalgError`] when loadings are not finite.
@@ -71,6 +75,8 @@ pub(super) fn unmixed(
         samples: n * features.len() as f64 / weights.nrows() as f64,
     };
     let noise: Vec<f64> = features.iter().map(|d| noise(*d)).collect();
+    search.spike.clone_from(&noise);
+    let turned_alone = search.settled();
     let mean = noise.iter().sum::<f64>() / noise.len() as f64;
     let mut width = (WIDEST * size / mean).max(1.0);
     loop {
@@ -80,6 +86,10 @@ pub(super) fn unmixed(
             break;
         }
         width = (width / NARROWER).max(1.0);
+    }
+    let pairs = (k * (k - 1)) as f64;
+    if search.settled() - turned_alone < CLEAR * 0.5 * pairs * (features.len() as f64).ln() {
+        return Ok(turned);
     }
     let back = inverse(search.at.moved.as_ref())?;
     let mut out = times_small(turned.as_ref(), back.as_ref());
@@ -198,6 +208,13 @@ impl Search {
             }
         }
         Ok(())
+    }
+    /// The value where it is, with the shares and slabs that belong there.
+    fn settled(&mut self) -> f64 {
+        for _ in 0..STEPS {
+            self.learn();
+        }
+        self.value(&self.at)
     }
     /// Shares and slabs of each factor by expectation and maximisation, with one loading of each kind seen beforehand.
     fn learn(&mut self) {

@@ -273,7 +273,7 @@ impl Adjustment {
     /// `hidden` are nobody's to look at.
     ///
     /// # Errors
-    /// As [`Adjustment::learn`]; [`ErrorKind::UnknownCategory`].
+    /// As [`Adjustment::learn`]; [`ErrorKind::UnknownCategory`], [`ErrorKind::NoOffset`].
     pub(crate) fn of(
         &self,
         data: &Dataset,
@@ -292,8 +292,15 @@ impl Adjustment {
             let features = info.map_or(&[][..], |v| &v.features);
             let is_hidden = hidden == Some(offset.view.as_str());
             let Some(column) = offset.of_new((data, features), is_hidden, notes)? else {
-                // of a view that nobody looks at it does not matter
-                if is_hidden || data.view(&offset.view).is_some() {
+                // of a view that nobody looks at it does not matter; of one that is predicted those of training will do
+                if !is_hidden && data.view(&offset.view).is_some() {
+                    return Err(ErrorKind::NoOffset {
+                        view: offset.view.clone(),
+                        is_size: offset.is_size,
+                    }
+                    .into());
+                }
+                if is_hidden {
                     notes.push(format!(
                         "view '{}': no offset is known of these samples; they get {}, as if it were known: \
                          intervals and standard deviations leave out how far samples differ",

@@ -93,7 +93,7 @@ pub(super) struct ViewOffset {
     pub(super) view: String,
     from: Offset,
     /// Whether what is added is the logarithm of a size.
-    is_size: bool,
+    pub(super) is_size: bool,
     /// Mean of what is added over the training samples: that of a sample whose offset
     /// nobody knows.
     pub(super) reference: f64,

@@ -56,6 +56,9 @@ impl ErrorKind {
                 "give '{sample}' a value of '{column}', leave the sample out, or fit without the \
                  column"
             ),
+            Self::NoOffset { view, .. } => {
+                format!("give them with --offset {view}=FILE, as for the fit, or leave the view out")
+            }
             Self::Covariate { .. } => "correct it, or leave it out".to_owned(),
             Self::UnknownCategory { .. } => {
                 "nothing was learnt of it: leave the sample out, or fit the model with samples of \

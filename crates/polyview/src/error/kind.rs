@@ -98,6 +98,17 @@ pub enum ErrorKind {
         /// The first such sample.
         sample: String,
     },
+    /// A view whose samples had offsets of their own in training, of new samples without any.
+    #[error(
+        "view '{view}' was fitted with {} of its samples, and none are known of these: what they are would pass for factors",
+        if *is_size { "sizes" } else { "offsets" }
+    )]
+    NoOffset {
+        /// The view.
+        view: String,
+        /// Whether they are sizes, whose logarithms are added.
+        is_size: bool,
+    },
     /// A column that cannot be a covariate or an offset.
     #[error("the column '{column}' cannot be adjusted for: {why}")]
     Covariate {

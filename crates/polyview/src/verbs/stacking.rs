@@ -184,15 +184,16 @@ impl Fit {
     /// Finds how views are mixed that are to be ([`Settle::is_mixture`]); false where `watch` ended it. Where it cannot be told
     /// they are predicted by the joint fit, and the journal says so.
     pub(super) fn mix_ways(&mut self, watch: Watch<'_>) -> Result<bool> {
-        let is_open = |v: &usize| {
-            self.views[*v]
-                .choices
-                .settle
-                .is_some_and(Settle::is_mixture)
-        };
-        let targets: Vec<usize> = (0..self.views.len()).filter(is_open).collect();
+        let has = |v: &usize, of: fn(Settle) -> bool| self.views[*v].choices.settle.is_some_and(of);
+        // what is settled in other ways is a target as well, of which new samples know nothing
+        let targets: Vec<usize> = (0..self.views.len())
+            .filter(|v| has(v, Settle::settles))
+            .collect();
+        let mixed: Vec<usize> = (targets.iter().copied())
+            .filter(|v| has(v, Settle::is_mixture))
+            .collect();
         let mut open = Vec::new();
-        for &v in &targets {
+        for &v in &mixed {
             match self.never_regressed(v, &targets)? {
                 Some(why) => self.not_mixed(v, &format!("no regression stands beside it: {why}")),
                 None => open.push(v),
@@ -211,12 +212,12 @@ impl Fit {
             return Ok(true);
         }
         let data = self.data()?;
-        let has = |v: &usize| {
+        let count = |v: &usize| {
             let view = &data[*v];
             let cells = |n: &usize| view.mask().count_sample(*n, view.n_features()) > 0;
             (0..view.n_samples()).filter(cells).count()
         };
-        let folds = folds_of(open.iter().map(has).min().unwrap_or(0));
+        let folds = folds_of(open.iter().map(count).min().unwrap_or(0));
         let held = match self.ways_held_out((&open, &targets), (&[Settle::Not], folds), watch)? {
             Ok(None) => return Ok(false),
             Ok(Some(held)) => held,

@@ -12,7 +12,12 @@ const K: usize = 3;
 
 /// Two views of sparse factors, weights and factors known.
 fn simulated() -> (Dataset, Mat<f64>, Vec<Mat<f64>>) {
-    let mut rng = StreamKey::new(21).rng();
+    simulated_with(21, 1.0)
+}
+
+/// The same with noise of this standard deviation.
+fn simulated_with(seed: u64, noise: f64) -> (Dataset, Mat<f64>, Vec<Mat<f64>>) {
+    let mut rng = StreamKey::new(seed).rng();
     let z = Mat::from_fn(N, K, |_, _| standard_normal(&mut rng));
     let mut weights = Vec::new();
     let mut builder = Dataset::builder();
@@ -28,7 +33,7 @@ fn simulated() -> (Dataset, Mat<f64>, Vec<Mat<f64>>) {
         let x = &z * w.transpose();
         let values = Mat::from_fn(N, D, |n, d| {
             let hidden = uniform_open01(&mut rng) < 0.1;
-            let x = x[(n, d)] + standard_normal(&mut rng);
+            let x = x[(n, d)] + noise * standard_normal(&mut rng);
             if hidden { f64::NAN } else { x }
         });
         builder = builder.view(Table {
@@ -90,6 +95,28 @@ fn factors_come_out_unmixed_and_in_number() {
             }
             assert_eq!(missed, 0, "{view} {t}");
             assert!(wrong <= 3, "{view} {t}: {wrong}");
+        }
+    }
+}
+
+/// With little noise and missing cells factors come out in number, exactly and soon, with the zeros that there are
+/// (docs/decisions/0105-starts-are-completed-and-unmixed.md): starts that take missing cells to be at their means, or leave factors
+/// uncorrelated in the sample, kept further factors, and weights in place of zeros.
+#[test]
+fn little_noise_leaves_neither_factors_nor_weights_that_are_not_there() {
+    for seed in [22, 23] {
+        let (data, z, weights) = simulated_with(seed, 0.01);
+        let fit = crate::fit(data, models::mofa(20)).unwrap();
+        assert_eq!(fit.k(), K, "seed {seed}");
+        assert!(fit.record().sweeps < 300, "{}", fit.record().sweeps);
+        for (t, (k, r)) in matches(&fit, &z).into_iter().enumerate() {
+            assert!(r > 0.9999, "seed {seed}, factor {t}: {r}");
+            for (view, w) in ["a", "b"].iter().zip(&weights) {
+                let inclusion = fit.inclusion(view).unwrap();
+                let wrong = |d: &usize| w[(*d, t)] == 0.0 && inclusion[(*d, k)] > 0.9;
+                let wrong = (0..D).filter(wrong).count();
+                assert!(wrong <= 1, "seed {seed}, {view} {t}: {wrong}");
+            }
         }
     }
 }

@@ -243,5 +243,11 @@ fn targets_are_no_sources_of_each_other_and_it_is_said() {
             "{line}"
         );
     }
+    // nor is one that is settled otherwise
+    let line = told(Settle::Factors, "y");
+    assert!(
+        line.ends_with("'u', a target as well, is no source of the regression"),
+        "{line}"
+    );
     assert!(!told(Settle::Not, "y").contains("no source"));
 }
