@@ -7,7 +7,7 @@ use super::kernel::load_model;
 use crate::args::{Cli, UpdateArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
-use crate::inputs::{files, new_data};
+use crate::inputs::{files, kept_data};
 use crate::remarks::answer;
 use crate::written::overwrite;
 
@@ -23,7 +23,7 @@ pub fn run(cli: &Cli, args: &UpdateArgs) -> Outcome<()> {
     // before anybody looks for tables that such a model needs
     fit.can_update()?;
     refuse_adjusting(args)?;
-    let data = new_data(cli, &args.data, &fit)?;
+    let data = kept_data(cli, &args.data, &fit)?;
     let options = UpdateOptions {
         batch: args.batch.unwrap_or(0),
         passes: args.passes,

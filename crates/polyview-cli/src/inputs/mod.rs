@@ -24,7 +24,7 @@ pub use counts::Trials;
 pub use group_names::group_names;
 pub use joined::{has_ids, same_or_named};
 pub use limits::{event_came, event_time, is_censored};
-pub use new_data::{new_data, new_data_for, read_as, trials_of};
+pub use new_data::{kept_data, new_data, new_data_for, read_as, trials_of};
 pub use view_table::{Likely, view as view_cells, zeros_and_ones};
 
 use std::path::{Path, PathBuf};

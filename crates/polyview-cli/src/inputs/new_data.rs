@@ -25,7 +25,12 @@ use crate::study::{Once, named_file, of_view, offset_option, view_option};
 
 /// New data given on the command line, for the views of a model.
 pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
-    new_data_for(cli, args, fit, None)
+    read(cli, args, fit, (None, false))
+}
+
+/// As [`new_data`], of samples that the model keeps with their groups, whether anything depends on these or not.
+pub fn kept_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
+    read(cli, args, fit, (None, true))
 }
 
 /// As [`new_data`], to predict a view: its own numbers of trials may stand alone, as they say
@@ -35,6 +40,15 @@ pub fn new_data_for(
     args: &DataArgs,
     fit: &Fit,
     target: Option<&str>,
+) -> Outcome<Dataset> {
+    read(cli, args, fit, (target, false))
+}
+
+fn read(
+    cli: &Cli,
+    args: &DataArgs,
+    fit: &Fit,
+    (target, kept): (Option<&str>, bool),
 ) -> Outcome<Dataset> {
     if args.views.is_empty() && args.labels.is_empty() {
         return Err(Failure::Usage(
@@ -54,7 +68,7 @@ pub fn new_data_for(
         );
     }
     let about = about(cli, metadata, &format)?;
-    let groups = groups(cli, args, fit, &about);
+    let groups = groups(cli, args, (fit, kept), &about);
     let mut builder = Dataset::builder().new_samples().join(join);
     let mut present = Present::of(groups.is_some(), join);
     let mut trials = trials_of(args, fit)?;
@@ -211,10 +225,16 @@ pub fn read_as(args: &FormatArgs, fit: &Fit) -> ReadOptions {
 
 /// The column with the groups of the samples: the one that is named, or that of the fit where
 /// the metadata have it. Says what metadata and groups are good for where they change nothing.
-fn groups(cli: &Cli, args: &DataArgs, fit: &Fit, about: &[Column]) -> Option<String> {
+fn groups(
+    cli: &Cli,
+    args: &DataArgs,
+    (fit, kept): (&Fit, bool),
+    about: &[Column],
+) -> Option<String> {
     let path = args.metadata.as_ref()?;
     let adjusts = args.covariates.is_none() && fit.spec().is_some_and(|s| !s.covariates.is_empty());
-    if !fit.looks_at_groups() {
+    let matters = fit.looks_at_groups() || (kept && fit.reading().groups.is_some());
+    if !matters {
         let option = match &args.groups {
             Some(column) => format!("--groups {column}"),
             None if adjusts => return None,

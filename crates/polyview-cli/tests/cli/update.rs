@@ -208,3 +208,37 @@ fn a_model_is_not_its_own_answer_and_bounds_are_told_of() {
     );
     assert!(!told.contains("under its bound"), "{told}");
 }
+
+/// Samples keep their groups where nothing in the model depends on them: those of the column of the fit, without a word that
+/// it changes nothing.
+#[test]
+fn groups_of_new_samples_are_those_of_the_column_of_the_fit() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let rows = |from: usize, to: usize| {
+        let row = |n: usize| {
+            let x = |d: usize| ((n * 7 + d * 13) % 11) as f64 + (n * d % 3) as f64;
+            format!("s{n},{},{},{}\n", x(1), x(2), x(3))
+        };
+        "id,a,b,c\n".to_owned() + &(from..to).map(row).collect::<String>()
+    };
+    let groups = |from: usize, to: usize| {
+        let row = |n: usize| format!("s{n},{}\n", ["north", "south"][n % 2]);
+        "id,site\n".to_owned() + &(from..to).map(row).collect::<String>()
+    };
+    put(at, "x.csv", rows(0, 30));
+    put(at, "m.csv", groups(0, 30));
+    put(at, "y.csv", rows(30, 50));
+    put(at, "n.csv", groups(30, 50));
+    let fit = "fit --view x=x.csv --metadata m.csv --groups site -k 2 --seed 1 --out a.pv";
+    ok(at, &format!("{fit} --model bibfa"));
+    let text = said(at, "update a.pv --view x=y.csv --metadata n.csv --out b.pv");
+    assert!(
+        text.contains("those of the column 'site', as in the fit")
+            && !text.contains("changes nothing"),
+        "{text}"
+    );
+    assert!(!text.contains("have no groups"), "{text}");
+    let json = ok(at, "inspect b.pv --json");
+    assert!(json.contains("south") && json.contains("north"), "{json}");
+}

@@ -25,20 +25,6 @@ impl<'a> StartBlock<'a> {
     /// about them, so that no view drowns the others.
     pub(super) fn new(view: &'a View, groups: Option<&RowGroups>) -> Self {
         let (rows, cols) = (view.n_samples(), view.n_features());
-        if let Some(groups) = groups {
-            let (own, variances) = GroupMeans::new(view, groups);
-            let variance = variances.iter().sum::<f64>() / cols as f64;
-            let count = |d: usize| view.mask().count_feature(d, rows) as f64;
-            let about = variances.iter().enumerate().map(|(d, v)| v * count(d));
-            return Self {
-                about: about.collect(),
-                view,
-                mask: None,
-                mean: vec![0.0; cols],
-                scale: vec![scale(variance); cols],
-                own: Some(own),
-            };
-        }
         let mask = match view.mask() {
             Mask::Complete => None,
             Mask::Rows(r) => Some((
@@ -50,6 +36,20 @@ impl<'a> StartBlock<'a> {
                 by_sample,
             } => Some((by_feature.clone(), by_sample.clone())),
         };
+        if let Some(groups) = groups {
+            let (own, variances) = GroupMeans::new(view, groups);
+            let variance = variances.iter().sum::<f64>() / cols as f64;
+            let count = |d: usize| view.mask().count_feature(d, rows) as f64;
+            let about = variances.iter().enumerate().map(|(d, v)| v * count(d));
+            return Self {
+                about: about.collect(),
+                view,
+                mask,
+                mean: vec![0.0; cols],
+                scale: vec![scale(variance); cols],
+                own: Some(own),
+            };
+        }
         let (mut mean, mut about) = (Vec::with_capacity(cols), Vec::with_capacity(cols));
         let mut total = 0.0;
         for d in 0..cols {
@@ -96,13 +96,15 @@ impl<'a> StartBlock<'a> {
     }
 
     fn filled(&self) -> FilledBlock<'_> {
+        // means of groups know which cells are observed, and zeros do not care
+        let of_cells = self.mask.as_ref().filter(|_| self.own.is_none());
         FilledBlock {
             values: match self.view.sparse() {
                 Some(x) => BlockValues::from(x.entries()),
                 None => self.view.values().into(),
             },
-            mask: self.mask.as_ref().map(|m| &m.0),
-            transposed: self.mask.as_ref().map(|m| &m.1),
+            mask: of_cells.map(|m| &m.0),
+            transposed: of_cells.map(|m| &m.1),
             mean: &self.mean,
             scale: &self.scale,
         }

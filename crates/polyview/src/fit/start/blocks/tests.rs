@@ -71,6 +71,19 @@ fn written_out(view: &View, groups: &RowGroups) -> Mat<f64> {
     Mat::from_fn(N, D, |n, d| out[(n, d)] / variance.sqrt())
 }
 
+/// Missing cells are told of views with means by group as well.
+#[test]
+fn holes_are_those_of_the_view() {
+    let of = groups();
+    for view in &views() {
+        let missing = |d: usize| (0..N).filter(move |n| !view.is_observed(*n, d)).count();
+        let missing: usize = (0..D).map(missing).sum();
+        for own in [None, Some(&of)] {
+            assert_eq!(StartBlock::new(view, own).holes().count(N), missing);
+        }
+    }
+}
+
 #[test]
 fn products_are_those_of_the_matrix_written_out() {
     let (views, of, one) = (views(), groups(), RowGroups::one(N));
