@@ -201,7 +201,7 @@ fn factors_that_explain_little_are_dropped() {
     let mut spec = models::mofa(8);
     spec.vb.prune.by_bound = false;
     let all = crate::fit(data.clone(), spec.clone()).unwrap();
-    assert_eq!(all.k(), K, "nothing to drop");
+    assert!(all.k() >= K, "nothing to drop");
     spec.vb.prune.least_explained = 0.02;
     assert_eq!(crate::fit(data.clone(), spec.clone()).unwrap().k(), K - 1);
     // nothing explains that much
