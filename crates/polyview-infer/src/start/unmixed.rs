@@ -147,9 +147,13 @@ impl Point {
             log_det: 0.0,
         }
     }
-    /// Where `length` times a `step` E leads: to $(I+E)A$; none where that all but loses a direction.
+    /// Where `length` times a `step` E leads: to $(I+E)A$; none where that all but loses a direction, or is no
+    /// number.
     fn after(&self, step: &Mat<f64>, length: f64) -> Result<Option<Self>, LinalgError> {
         let k = step.nrows();
+        if !step.col_iter().all(|c| c.iter().all(|x| x.is_finite())) {
+            return Ok(None);
+        }
         let e = Mat::from_fn(k, k, |i, j| {
             f64::from(u8::from(i == j)) + length * step[(i, j)]
         });
