@@ -163,3 +163,9 @@ fn normal(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {
     }
     out
 }
+
+/// Standard normal numbers of a seed.
+#[cfg(test)]
+fn seeded(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
+    normal(rows, columns, StreamKey::new(seed))
+}

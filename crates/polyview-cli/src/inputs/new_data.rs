@@ -44,6 +44,7 @@ pub fn new_data_for(
     read(cli, args, fit, (target, false))
 }
 
+/// New data to predict a view, or that the model keeps.
 fn read(
     cli: &Cli,
     args: &DataArgs,

@@ -64,7 +64,7 @@ impl Filling {
 }
 
 /// The decomposition of data whose missing cells are what their leading directions say, by turns: those that are more than noise, and more than what
-/// missing cells may still be wrong by. Sums of `squares` of the columns become those of the completed data.
+/// missing cells may still be wrong by, as soft imputation has it (Mazumder, Hastie and Tibshirani 2010). Sums of `squares` of the columns become those of the completed data.
 ///
 /// # Errors
 /// [`LinalgError`] of a decomposition.
@@ -133,18 +133,10 @@ pub(super) fn completed(
 #[cfg(test)]
 mod tests {
     use polyview_linalg::BitMask;
-    use polyview_random::{StreamKey, fill_standard_normal, uniform_open01};
+    use polyview_random::{StreamKey, uniform_open01};
 
+    use super::super::seeded as normal;
     use super::*;
-
-    fn normal(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
-        let mut out = Mat::zeros(rows, columns);
-        for j in 0..columns {
-            let mut rng = StreamKey::new(seed).chunk(j as u32).rng();
-            fill_standard_normal(&mut rng, out.col_as_slice_mut(j));
-        }
-        out
-    }
 
     /// Share of the squares of `z`, about its means, that is not in the span of the columns of `u`, which are orthonormal.
     fn outside(z: &Mat<f64>, u: &Mat<f64>) -> f64 {

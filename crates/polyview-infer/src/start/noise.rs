@@ -63,18 +63,9 @@ fn edge(variances: &[f64], samples: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use polyview_linalg::{Mat, TruncatedSvdOptions, truncated_svd};
-    use polyview_random::{StreamKey, fill_standard_normal};
 
+    use super::super::seeded as normal;
     use super::*;
-
-    fn normal(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
-        let mut out = Mat::zeros(rows, columns);
-        for j in 0..columns {
-            let mut rng = StreamKey::new(seed).chunk(j as u32).rng();
-            fill_standard_normal(&mut rng, out.col_as_slice_mut(j));
-        }
-        out
-    }
 
     #[test]
     fn equal_variances_have_the_edge_of_marchenko_and_pastur() {

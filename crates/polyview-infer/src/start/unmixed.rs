@@ -296,18 +296,9 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use polyview_linalg::{thin_qr, thin_svd};
-    use polyview_random::{StreamKey, fill_standard_normal};
 
+    use super::super::seeded as normal;
     use super::*;
-
-    fn normal(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
-        let mut out = Mat::zeros(rows, columns);
-        for j in 0..columns {
-            let mut rng = StreamKey::new(seed).chunk(j as u32).rng();
-            fill_standard_normal(&mut rng, out.col_as_slice_mut(j));
-        }
-        out
-    }
 
     fn correlation(a: &[f64], b: &[f64]) -> f64 {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
