@@ -114,7 +114,7 @@ pub(super) fn completed(
             break;
         }
         open *= SURER;
-        let factors = (filling.left.clone(), filling.right.clone());
+        let factors = (&filling.left, &filling.right);
         let whole = Completed::new(data, holes, factors)?;
         for ((own, seen), added) in squares.iter_mut().zip(&observed).zip(whole.added_squares()) {
             *own = seen + added;

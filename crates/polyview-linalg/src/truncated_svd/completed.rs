@@ -55,8 +55,8 @@ fn check(
 pub struct Completed<'a, A: ?Sized> {
     data: &'a A,
     holes: &'a [Holes<'a>],
-    left: Mat<f64>,
-    right: Mat<f64>,
+    left: &'a Mat<f64>,
+    right: &'a Mat<f64>,
     means: Vec<f64>,
 }
 
@@ -68,7 +68,7 @@ impl<'a, A: LinearOperator + ?Sized> Completed<'a, A> {
     pub fn new(
         data: &'a A,
         holes: &'a [Holes<'a>],
-        (left, right): (Mat<f64>, Mat<f64>),
+        (left, right): (&'a Mat<f64>, &'a Mat<f64>),
     ) -> Result<Self, LinalgError> {
         let (rows, columns) = (data.nrows(), data.ncols());
         same_len("columns of the left factor", rows, left.ncols())?;
@@ -96,18 +96,14 @@ impl<'a, A: LinearOperator + ?Sized> Completed<'a, A> {
     pub fn added_squares(&self) -> Vec<f64> {
         let rows = self.nrows() as f64;
         let mut out: Vec<f64> = self.means.iter().map(|m| -rows * m * m).collect();
-        let mut first = 0;
-        for hole in self.holes {
-            if let Some((by_column, _)) = hole.observed {
-                let (left, right) = (&self.left, &self.right);
-                let part = &mut out[first..first + hole.columns];
-                part.par_iter_mut().enumerate().for_each(|(d, out)| {
-                    let own = right.col_as_slice(first + d);
-                    let filled = |n: usize| dot(own, left.col_as_slice(n)).powi(2);
-                    *out += by_column.zeros_in_col(d).map(filled).sum::<f64>();
-                });
-            }
-            first += hole.columns;
+        let (left, right) = (self.left, self.right);
+        for (first, hole, (by_column, _)) in self.filled() {
+            let part = &mut out[first..first + hole.columns];
+            part.par_iter_mut().enumerate().for_each(|(d, out)| {
+                let own = right.col_as_slice(first + d);
+                let filled = |n: usize| dot(own, left.col_as_slice(n)).powi(2);
+                *out += by_column.zeros_in_col(d).map(filled).sum::<f64>();
+            });
         }
         out
     }
@@ -157,7 +153,7 @@ impl<A: LinearOperator + ?Sized> LinearOperator for Completed<'_, A> {
         for (first, hole, (by_column, _)) in self.filled() {
             let own = self.right.subcols(first, hole.columns);
             let part = sums.as_mut().subcols_mut(first, hole.columns);
-            add_filled(by_column, own, (&self.left, &table), part);
+            add_filled(by_column, own, (self.left, &table), part);
         }
         out += sums.transpose();
         for (j, b) in b.col_iter().enumerate() {

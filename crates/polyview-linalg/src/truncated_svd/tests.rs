@@ -366,7 +366,7 @@ fn completed_data_are_multiplied_as_the_dense_matrix() {
     assert_eq!(counts.iter().sum::<usize>(), missing.sum::<usize>());
     let (b, c) = (noise(columns, 3, 4), noise(rows, 3, 5));
     let run = || {
-        let factors = (left.clone(), right.clone());
+        let factors = (&left, &right);
         let plain = data.as_ref();
         let own = Completed::new(&plain, &holes, factors).unwrap();
         (
@@ -389,7 +389,7 @@ fn completed_data_are_multiplied_as_the_dense_matrix() {
     let plain = data.as_ref();
     let narrow = (noise(2, rows, 1), noise(2, columns - 1, 2));
     assert!(matches!(
-        Completed::new(&plain, &holes, narrow),
+        Completed::new(&plain, &holes, (&narrow.0, &narrow.1)),
         Err(LinalgError::ShapeMismatch { .. })
     ));
 }
