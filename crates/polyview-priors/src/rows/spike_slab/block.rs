@@ -187,11 +187,7 @@ impl RowBlock for SpikeSlabRows {
         self.set_scales(scales);
     }
     fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
-        let mut sums = self.slab_sums();
-        if !self.one_by_one {
-            self.settle_spikes(&sums);
-        }
-        self.add_spikes(&mut sums);
+        let sums = self.sums();
         self.prior.update(&sums);
         // the bound asks for them again
         self.known = Some((self.moments.stamp(), sums));

@@ -41,8 +41,7 @@ pub use species::SpikeSlabSpecies;
 ///
 /// The data are not read again. Every step is the optimum of its factor of q,
 /// and the bound counts the spike variance $v\_0$ **as q holds it**, not that of
-/// a newer $\alpha$ (spec/mofa C.2, item 5): it never falls. Where $\alpha$ is learnt, $v\_0$ goes with
-/// it to their joint optimum. $\gamma$ is the
+/// a newer $\alpha$ (spec/mofa C.2, item 5): it never falls. $\gamma$ is the
 /// posterior probability of inclusion ([`SpikeSlabRows::inclusion`]).
 ///
 /// **Gibbs** (spec/mofa A.6b). $s$ is drawn with $\hat w$ integrated out, by
@@ -102,7 +101,7 @@ pub struct SpikeSlabRows {
     entropy: f64,
     passes: usize,
     spike_of_prior: bool,
-    /// Whether means, and the spikes' variances, go to their optima one by one alone.
+    /// Whether means go to their optima entry by entry alone.
     one_by_one: bool,
     /// $\langle\alpha\rangle/\gamma$, rows × K, where entries are taken together.
     together: Option<Mat<f64>>,
@@ -160,8 +159,8 @@ impl SpikeSlabRows {
         self.spike_of_prior = true;
         self
     }
-    /// Leaves the means of rows with precisions of their own where going over the entries brings them, and the variances of the spikes
-    /// where they were when the entries were updated, as mofapy2 does: neither goes to a joint optimum.
+    /// Leaves the means of rows with precisions of their own where going over the entries brings them, as mofapy2 does, and takes
+    /// them to no joint optimum.
     pub fn one_by_one(mut self) -> Self {
         self.one_by_one = true;
         self
@@ -230,12 +229,6 @@ impl SpikeSlabRows {
     }
     /// $\sum\langle\hat w^2\rangle$ and $\sum\gamma$ by group and column.
     fn sums(&self) -> Sums {
-        let mut sums = self.slab_sums();
-        self.add_spikes(&mut sums);
-        sums
-    }
-    /// Likewise without what is in the spike; of draws all.
-    fn slab_sums(&self) -> Sums {
         let groups = self.prior.groups();
         let (rows, k) = (self.inclusion.nrows(), self.inclusion.ncols());
         let (mut squares, mut included) =
@@ -248,11 +241,21 @@ impl SpikeSlabRows {
                 self.slab_mean.col_as_slice(j),
                 self.slab_variance.col_as_slice(j),
             );
+            let spikes = &self.spike_variance[groups.count() * j..][..groups.count()];
             let entries = column.iter_mut().zip(gamma.iter().zip(mu).zip(v));
-            if draw {
-                entries.for_each(|(x, ((_, mu), _))| *x = mu * mu);
-            } else {
-                entries.for_each(|(x, ((gamma, mu), v))| *x = gamma * (mu * mu + v));
+            let square = |gamma: f64, mu: f64, v: f64, spike: f64| {
+                gamma * (mu * mu + v) + (1.0 - gamma) * spike
+            };
+            match spikes {
+                _ if draw => entries.for_each(|(x, ((_, mu), _))| *x = mu * mu),
+                [spike] => {
+                    entries.for_each(|(x, ((gamma, mu), v))| *x = square(*gamma, *mu, *v, *spike));
+                }
+                _ => entries
+                    .zip(groups.of_row())
+                    .for_each(|((x, ((gamma, mu), v)), g)| {
+                        *x = square(*gamma, *mu, *v, spikes[*g as usize]);
+                    }),
             }
             let (own, all) = (groups.sums(&column), groups.sums(gamma));
             for g in 0..groups.count() {
@@ -260,29 +263,6 @@ impl SpikeSlabRows {
             }
         }
         Sums { squares, included }
-    }
-    /// Adds what is in the spike, of which draws have told.
-    fn add_spikes(&self, sums: &mut Sums) {
-        if !self.is_draw() {
-            let count = self.prior.groups().count();
-            for (at, spike) in self.spike_variance.iter().enumerate() {
-                sums.squares[(at % count, at / count)] += self.prior.spiked(at, sums) * spike;
-            }
-        }
-    }
-    /// Takes the variances of the spikes to where the precisions, learnt right after them, leave them
-    /// ([`SpikeSlab::settled_spike`]).
-    fn settle_spikes(&mut self, slabs: &Sums) {
-        if self.is_draw() {
-            return;
-        }
-        for at in 0..self.spike_variance.len() {
-            if let Some(spike) = self.prior.settled_spike(at, slabs) {
-                let growth = (spike / self.spike_variance[at]).ln();
-                self.entropy += 0.5 * self.prior.spiked(at, slabs) * growth;
-                self.spike_variance[at] = spike;
-            }
-        }
     }
     fn mismatch(&self, what: &'static str) -> NumericError {
         NumericError::Mismatch {

@@ -46,7 +46,7 @@ pub struct SpikeSlab {
     held: usize,
 }
 
-/// What the rows say about the scales, groups × K; of the slabs alone until the spikes are added.
+/// What the rows say about the scales, groups × K.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
     /// $\sum\langle\hat w^2\rangle$.
@@ -166,26 +166,6 @@ impl SpikeSlab {
                 groups: self.precisions(),
             }
         }
-    }
-    /// $\sum(1 - \gamma)$ of the group and column of that number.
-    pub(super) fn spiked(&self, at: usize, sums: &Sums) -> f64 {
-        let (count, sizes) = (self.groups.count(), self.groups.sizes());
-        (sizes[at % count] - sums.included[(at % count, at / count)]).max(0.0)
-    }
-    /// The variance of the spike of that group and column at its joint optimum with the precision, given the entries
-    /// in the slab: $v\_0 = 1/\langle\alpha\rangle$ and the rate $b = b\_0 + \tfrac12\big(S + (R - n)v\_0\big)$ of
-    /// $\alpha$, whose shape is $a\_0 + \tfrac R2$, both hold where
-    ///
-    /// $$v\_0 = \frac{b\_0 + \tfrac12 S}{a\_0 + \tfrac12 n},\quad S = \sum\gamma(\mu^2 + \sigma^2),\quad
-    /// n = \sum\gamma .$$
-    ///
-    /// One after the other they go the share $n/R$ of what is left in a sweep. `None` where precisions are not learnt.
-    pub(super) fn settled_spike(&self, at: usize, slabs: &Sums) -> Option<f64> {
-        let place = (at % self.groups.count(), at / self.groups.count());
-        let prior = self.alpha.prior();
-        let spike =
-            (prior.rate + 0.5 * slabs.squares[place]) / (prior.shape + 0.5 * slabs.included[place]);
-        (self.learnt && spike.is_normal()).then_some(spike)
     }
     /// Number of columns.
     pub(super) fn k(&self) -> usize {

@@ -1,7 +1,6 @@
-//! Means of the entries of a row, all at once; spikes and the precisions learnt from them.
+//! Means of the entries of a row, all at once.
 
 use super::block;
-use crate::common::LearnAlone as _;
 use crate::common::{KINDS, Kind, close, problem};
 use polyview_core::{RowBlock, Rule};
 
@@ -64,37 +63,4 @@ fn entries_that_are_surely_zero_have_finite_means() {
         }
     }
     assert!(p.objective(&b).is_finite());
-}
-
-/// Spikes and the precisions that are learnt from them follow each other no further.
-#[test]
-fn spikes_and_precisions_come_to_their_joint_optimum() {
-    let (rows, k, count) = (60, 3, 2);
-    let p = problem(Kind::Shared, rows, k, 8);
-    let (mut b, mut apart) = (
-        block(rows, k, count, 1),
-        block(rows, k, count, 1).one_by_one(),
-    );
-    for b in [&mut b, &mut apart] {
-        p.update(b, &[rows]);
-        b.learn_alone();
-    }
-    let found = b.bound().sum();
-    assert!(found > apart.bound().sum() + 1e-3);
-    for g in 0..count {
-        for j in 0..k {
-            let own = |r: &usize| b.prior().groups().of_row()[*r] as usize == g;
-            let (mut slab, mut included) = (0.0, 0.0);
-            for r in (0..rows).filter(own) {
-                let (gamma, mu) = (b.inclusion()[(r, j)], b.slab_mean()[(r, j)]);
-                slab += gamma * (mu * mu + b.slab_variance()[(r, j)]);
-                included += gamma;
-            }
-            let spike = (0.9 + 0.5 * slab) / (1.4 + 0.5 * included);
-            close(b.spike_variance()[(g, j)], spike, 1e-12, "spike");
-            close(b.prior().precisions()[(g, j)], 1.0 / spike, 1e-12, "slab");
-        }
-    }
-    b.learn_alone();
-    close(b.bound().sum(), found, 1e-13, "again");
 }
