@@ -149,18 +149,25 @@ fn spool(
         BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(scratch).map_err(refuse)?);
     let (mut names, mut lines) = (Vec::new(), Vec::new());
     let mut bytes = Vec::with_capacity(8 * columns.len());
-    let cells = Cells::of(options);
+    let mut cells = Cells::of(options);
     while records.advance()? {
         let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
         bytes.clear();
-        numbers(&records, &columns, &line, &cells, |x| {
-            bytes.extend_from_slice(&x.to_le_bytes());
-        })?;
+        numbers(
+            &mut records,
+            &columns,
+            (names.len(), &line),
+            &mut cells,
+            |x| {
+                bytes.extend_from_slice(&x.to_le_bytes());
+            },
+        )?;
         out.write_all(&bytes).map_err(refuse)?;
         lines.push(records.line());
         names.push(line);
     }
     check_lines(records.path(), &names, &lines, lines_are)?;
+    cells.check(&records, &columns, &names, &lines)?;
     let file = out.into_inner().map_err(|e| refuse(e.into_error()))?;
     let path = records.path().to_owned();
     Ok(match options.orientation {

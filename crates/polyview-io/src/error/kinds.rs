@@ -145,6 +145,10 @@ impl fmt::Display for Cell {
 pub enum NumberHint {
     /// A number with a decimal comma.
     DecimalComma,
+    /// A number with a comma between thousands, in a file whose columns commas part.
+    Thousands,
+    /// A number with a comma between thousands, or a decimal comma.
+    ThousandsOrDecimals,
     /// A number with a decimal point where a decimal comma was asked for.
     DecimalPoint,
     /// Several lines in one cell: a quotation mark out of place.
@@ -160,6 +164,12 @@ impl fmt::Display for NumberHint {
         f.write_str(match self {
             Self::DecimalComma => {
                 "it looks like a decimal comma: write a point, or read the file with decimal commas (--decimal-comma)"
+            }
+            Self::Thousands => {
+                "it looks like a comma between thousands, as do all commas from here on: write numbers without it (where it is a decimal comma, write a point)"
+            }
+            Self::ThousandsOrDecimals => {
+                "it looks like a comma between thousands or a decimal comma: write numbers without that between thousands; for a decimal comma write a point, or read the file with decimal commas (--decimal-comma)"
             }
             Self::DecimalPoint => {
                 "it looks like a decimal point, but the file is read with decimal commas: write a comma, or leave --decimal-comma out"

@@ -227,6 +227,12 @@ pub enum IoError {
         /// What it may be.
         hint: NumberHint,
     },
+    /// A comma between thousands in a file that is read with decimal commas.
+    #[error("{cell}: '{}' is read with a decimal comma, but its comma looks like one between thousands, as do all commas in the numbers of this file: write them without it, and leave --decimal-comma out (where it is a decimal comma, write a point)", cell.text)]
+    Thousands {
+        /// Where, and what stands there.
+        cell: Box<Cell>,
+    },
     /// An infinite value, or a number beyond the range of 64-bit floats.
     #[error("{cell}: '{}' is infinite or beyond the range of 64-bit floats; correct it, or leave the cell empty", cell.text)]
     Infinite {
@@ -376,7 +382,9 @@ impl IoError {
             | Self::OtherSamples { path, .. }
             | Self::UnknownEnding { path }
             | Self::NameCount { path, .. } => path,
-            Self::NotNumber { cell, .. } | Self::Infinite { cell } => &cell.path,
+            Self::NotNumber { cell, .. } | Self::Thousands { cell } | Self::Infinite { cell } => {
+                &cell.path
+            }
         }
     }
 
@@ -394,7 +402,9 @@ impl IoError {
                 second,
                 ..
             } => Some(*second),
-            Self::NotNumber { cell, .. } | Self::Infinite { cell } => Some(cell.line),
+            Self::NotNumber { cell, .. } | Self::Thousands { cell } | Self::Infinite { cell } => {
+                Some(cell.line)
+            }
             _ => None,
         }
     }

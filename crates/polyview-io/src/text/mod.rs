@@ -5,6 +5,7 @@ mod records;
 mod rows;
 mod strings;
 mod table;
+mod thousands;
 
 pub use header::Delimiter;
 pub(crate) use header::{check_lines, duplicate, line_name, read_header};

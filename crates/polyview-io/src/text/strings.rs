@@ -6,6 +6,7 @@ use polyview_core::{Metadata, MetadataValues};
 
 use super::header::{check_lines, line_name, read_header};
 use super::records::Records;
+use super::thousands::Commas;
 use crate::error::{Cell, Foreign, IoError, excerpt};
 use crate::number::{Codes, DecimalMark, MISSING_WORD, Parsed, is_missing, parse};
 use crate::options::{Orientation, ReadOptions, default_name};
@@ -98,9 +99,18 @@ pub fn read_metadata_with(
     };
     let raw = read_raw(path, &in_rows)?;
     let mut out = Vec::with_capacity(raw.columns.len());
-    for (column, (name, cells)) in raw.columns.into_iter().zip(raw.values).enumerate() {
+    let mut commas = Commas::default();
+    for (column, (name, cells)) in raw.columns.iter().cloned().zip(raw.values).enumerate() {
         let values = match guess(&cells, options.decimal) {
-            Guess::Numbers(numbers) => MetadataValues::Numbers(numbers),
+            Guess::Numbers(numbers) => {
+                if options.decimal == DecimalMark::Comma {
+                    let known = numbers.iter().zip(&cells).enumerate();
+                    for (row, (_, cell)) in known.filter(|(_, (x, _))| !x.is_nan()) {
+                        commas.see(column, (row, column), cell.as_bytes());
+                    }
+                }
+                MetadataValues::Numbers(numbers)
+            }
             Guess::InfiniteAt(row) => {
                 return Err(IoError::Infinite {
                     cell: Box::new(Cell {
@@ -122,7 +132,10 @@ pub fn read_metadata_with(
         };
         out.push((raw.samples.clone(), Metadata { name, values }));
     }
-    Ok(out)
+    match commas.between_thousands(raw.delimiter) {
+        Some(place) => Err(place.refused(path, &raw.columns, &raw.samples, &raw.lines)),
+        None => Ok(out),
+    }
 }
 
 enum Guess {
@@ -161,6 +174,8 @@ pub(crate) struct Raw {
     /// Names of the lines.
     pub(crate) samples: Vec<String>,
     lines: Vec<u64>,
+    /// What parts the columns.
+    delimiter: u8,
     /// Names of the columns.
     pub(crate) columns: Vec<String>,
     /// One vector a column, one cell a line.
@@ -184,6 +199,7 @@ pub(crate) fn read_words(mut records: Records, options: &ReadOptions) -> Result<
     let mut raw = Raw {
         samples: Vec::new(),
         lines: Vec::new(),
+        delimiter: records.delimiter(),
         values: vec![Vec::new(); columns.len()],
         columns,
     };

@@ -4,6 +4,7 @@ use polyview_core::Table;
 
 use super::header::{check_lines, line_name, read_header};
 use super::records::Records;
+use super::thousands::{Commas, parts_thousands};
 use crate::blocks::LineBlocks;
 use crate::error::{Cell, IoError, NumberHint, excerpt};
 use crate::number::{Codes, DecimalMark, Parsed, parse};
@@ -20,16 +21,23 @@ pub(crate) fn read_text_table(
     let mut names = Vec::new();
     let mut lines = Vec::new();
     let mut blocks = LineBlocks::new(columns.len());
-    let cells = Cells::of(options);
+    let mut cells = Cells::of(options);
     while records.advance()? {
         let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
-        numbers(&records, &columns, &line, &cells, |x| {
-            blocks.push(x);
-        })?;
+        numbers(
+            &mut records,
+            &columns,
+            (names.len(), &line),
+            &mut cells,
+            |x| {
+                blocks.push(x);
+            },
+        )?;
         lines.push(records.line());
         names.push(line);
     }
     check_lines(records.path(), &names, &lines, lines_are)?;
+    cells.check(&records, &columns, &names, &lines)?;
     drop(lines);
     Ok(match options.orientation {
         Orientation::SamplesInRows => Table {
@@ -51,25 +59,53 @@ pub(crate) fn read_text_table(
 
 /// How the cells of a table of numbers are written.
 pub(crate) struct Cells {
+    orientation: Orientation,
     decimal: DecimalMark,
     codes: Codes,
+    commas: Commas,
 }
 
 impl Cells {
     pub(crate) fn of(options: &ReadOptions) -> Self {
         Self {
+            orientation: options.orientation,
             decimal: options.decimal,
             codes: Codes::of(options),
+            commas: Commas::default(),
+        }
+    }
+    /// Takes a number that stands at that line and column of data.
+    fn see(&mut self, row: usize, column: usize, field: &[u8]) {
+        if self.decimal == DecimalMark::Comma {
+            let feature = match self.orientation {
+                Orientation::SamplesInRows => column,
+                Orientation::FeaturesInRows => row,
+            };
+            self.commas.see(feature, (row, column), field);
+        }
+    }
+    /// Refuses numbers that were read with decimal commas and have none, once all are read.
+    pub(crate) fn check(
+        self,
+        records: &Records,
+        columns: &[String],
+        names: &[String],
+        lines: &[u64],
+    ) -> Result<(), IoError> {
+        match self.commas.between_thousands(records.delimiter()) {
+            Some(place) => Err(place.refused(records.path(), columns, names, lines)),
+            None => Ok(()),
         }
     }
 }
 
-/// The numbers of the current record, `NaN` where one is missing.
+/// The numbers of the current record, the line of data of that place and name; `NaN` where one is
+/// missing.
 pub(crate) fn numbers(
-    records: &Records,
+    records: &mut Records,
     columns: &[String],
-    line: &str,
-    cells: &Cells,
+    (row, line): (usize, &str),
+    cells: &mut Cells,
     mut take: impl FnMut(f64),
 ) -> Result<(), IoError> {
     for column in 0..columns.len() {
@@ -77,7 +113,10 @@ pub(crate) fn numbers(
         match parse(field, cells.decimal) {
             Parsed::Missing => take(f64::NAN),
             _ if cells.codes.hold(field) => take(f64::NAN),
-            Parsed::Number(x) => take(x),
+            Parsed::Number(x) => {
+                cells.see(row, column, field);
+                take(x);
+            }
             odd => return Err(refuse(records, column, columns, line, cells.decimal, odd)),
         }
     }
@@ -85,7 +124,7 @@ pub(crate) fn numbers(
 }
 
 fn refuse(
-    records: &Records,
+    records: &mut Records,
     column: usize,
     columns: &[String],
     line_name: &str,
@@ -115,7 +154,9 @@ fn refuse(
         NumberHint::StrayQuote
     } else if let (Parsed::Number(_), true) = (parse(field, other), field.contains(&other.byte())) {
         match other {
-            DecimalMark::Comma => NumberHint::DecimalComma,
+            DecimalMark::Comma if !parts_thousands(records, column + 1) => NumberHint::DecimalComma,
+            DecimalMark::Comma if records.delimiter() == b',' => NumberHint::Thousands,
+            DecimalMark::Comma => NumberHint::ThousandsOrDecimals,
             DecimalMark::Point => NumberHint::DecimalPoint,
         }
     } else {
