@@ -81,8 +81,11 @@ impl<L: Law> Law for Affine<'_, L> {
         self.inner.is_whole()
     }
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
-        self.inner.quantile(column, p, out);
-        for o in out {
+        self.quantiles(column, &[p], &mut [out]);
+    }
+    fn quantiles(&self, column: usize, p: &[&[f64]], out: &mut [&mut [f64]]) {
+        self.inner.quantiles(column, p, out);
+        for o in out.iter_mut().flat_map(|out| out.iter_mut()) {
             *o = self.scaling.quantile(self.first + column, *o);
         }
     }

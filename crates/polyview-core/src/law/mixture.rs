@@ -103,7 +103,7 @@ impl Law for Mixture<'_> {
         }
         match ask {
             Ask::Cdf if self.is_counted() => {
-                self.each_counted(column, x, out, |law, x| law.cdf(x));
+                self.each_counted(column, &[x], &mut [out], |law, x| law.cdf(x));
             }
             Ask::Mean | Ask::Cdf | Ask::Level(_) => {
                 self.sum(out, |law, own| law.fill(ask, column, x, own));
@@ -154,7 +154,7 @@ impl Law for Mixture<'_> {
             return only.quantile(column, p, out);
         }
         if self.is_counted() {
-            return self.each_counted(column, p, out, |law, p| law.quantile(p));
+            return self.quantiles(column, &[p], &mut [out]);
         }
         let Some(ranked) = self.as_ranked() else {
             return quantile_by_search(self, column, p, out);
@@ -163,6 +163,16 @@ impl Law for Mixture<'_> {
         let scale = ranked.order_statistics(column);
         for score in out.iter_mut().filter(|score| !score.is_nan()) {
             *score = scale.at(*score);
+        }
+    }
+    /// Counts of a cell are mixed once for all of its probabilities.
+    fn quantiles(&self, column: usize, p: &[&[f64]], out: &mut [&mut [f64]]) {
+        assert_eq!(p.len(), out.len());
+        if self.only().is_none() && self.is_counted() {
+            return self.each_counted(column, p, out, |law, p| law.quantile(p));
+        }
+        for (p, out) in p.iter().zip(out) {
+            self.quantile(column, p, out);
         }
     }
     fn between(&self, column: usize, ends: [&[f64]; 2], out: &mut [f64]) {
@@ -183,21 +193,23 @@ impl Mixture<'_> {
     fn is_counted(&self) -> bool {
         self.parts.iter().all(|p| p.law.as_counted().is_some())
     }
-    /// Asks the mixtures of counts of a column for what is at `x`, cell by cell; `NaN` where it is.
+    /// Asks the mixtures of counts of a column for what is at each `x`, cell by cell; `NaN` where it is.
     fn each_counted(
         &self,
         column: usize,
-        x: &[f64],
-        out: &mut [f64],
+        x: &[&[f64]],
+        out: &mut [&mut [f64]],
         ask: impl Fn(&dyn CellCounts, f64) -> f64,
     ) {
         let laws: Vec<_> = (self.parts.iter())
             .filter_map(|part| Some((&part.shares, part.law.as_counted()?)))
             .collect();
         let mut parts = Vec::with_capacity(laws.len());
-        for (n, (o, x)) in out.iter_mut().zip(x).enumerate() {
-            *o = f64::NAN;
-            if x.is_nan() {
+        for n in 0..self.shape().0 {
+            for out in out.iter_mut() {
+                out[n] = f64::NAN;
+            }
+            if x.iter().all(|x| x[n].is_nan()) {
                 continue;
             }
             parts.clear();
@@ -206,8 +218,13 @@ impl Mixture<'_> {
                     parts.push((shares[n], counted));
                 }
             }
-            if let Some(law) = laws[0].1.mix(&parts) {
-                *o = ask(law.as_ref(), *x);
+            let Some(law) = laws[0].1.mix(&parts) else {
+                continue;
+            };
+            for (x, out) in x.iter().zip(out.iter_mut()) {
+                if !x[n].is_nan() {
+                    out[n] = ask(law.as_ref(), x[n]);
+                }
             }
         }
     }
@@ -284,7 +301,10 @@ fn ln_sum(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::super::tests::{Normal, answers};
+    use super::super::{Counted, CountedLaw, Counting};
     use super::*;
 
     fn parts() -> Mixture<'static> {
@@ -354,5 +374,63 @@ mod tests {
         let one = |m: f64| -> Box<dyn Law> { Box::new(Normal(vec![(m, 1.0)])) };
         let law = Mixture::equal(vec![one(1.0), one(2.0), one(6.0)]);
         assert!((answers(&law, Ask::Mean, &[])[0] - 3.0).abs() < 1e-15);
+    }
+
+    /// Counts of one column whose mixtures are told, and counted, as their parts' means.
+    struct Counts<'a>(Vec<f64>, &'a AtomicUsize);
+
+    impl Law for Counts<'_> {
+        fn shape(&self) -> (usize, usize) {
+            (self.0.len(), 1)
+        }
+        fn fill(&self, _: Ask, _: usize, _: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(&self.0);
+        }
+        fn as_counted(&self) -> Option<&dyn CountedLaw> {
+            Some(self)
+        }
+    }
+
+    impl CountedLaw for Counts<'_> {
+        fn counted(&self, sample: usize, _: usize) -> Option<Counted> {
+            Some(Counted {
+                counting: Counting::Poisson,
+                mean: self.0[sample],
+                variance: 0.0,
+            })
+        }
+        fn mix(&self, parts: &[(f64, Counted)]) -> Option<Box<dyn CellCounts>> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            let mean = parts.iter().map(|(share, part)| share * part.mean).sum();
+            Some(Box::new(Told(mean)))
+        }
+    }
+
+    struct Told(f64);
+
+    impl CellCounts for Told {
+        fn cdf(&self, x: f64) -> f64 {
+            x - self.0
+        }
+        fn quantile(&self, p: f64) -> f64 {
+            self.0 + p
+        }
+    }
+
+    /// Draws of a cell are put together once, whatever number of quantiles is asked for.
+    #[test]
+    fn counts_are_mixed_once_for_all_quantiles() {
+        let mixed = AtomicUsize::new(0);
+        let part = |a: f64, b: f64| Box::new(Counts(vec![a, b, a], &mixed)) as Box<dyn Law>;
+        let law = Mixture::equal(vec![part(1.0, 5.0), part(3.0, 7.0)]);
+        let (mut low, mut high) = ([0.0; 3], [0.0; 3]);
+        let (p, q) = ([0.25, f64::NAN, f64::NAN], [0.75, 0.5, f64::NAN]);
+        law.quantiles(0, &[&p, &q], &mut [&mut low, &mut high]);
+        assert_eq!((low[0], high[0], high[1]), (2.25, 2.75, 6.5));
+        assert!(low[1].is_nan() && low[2].is_nan() && high[2].is_nan());
+        assert_eq!(mixed.load(Ordering::Relaxed), 2);
+        let mut alone = [0.0; 3];
+        law.quantile(0, &p, &mut alone);
+        assert_eq!(alone[0], low[0]);
     }
 }

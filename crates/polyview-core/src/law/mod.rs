@@ -121,6 +121,16 @@ pub trait Law: Send + Sync {
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         quantile_by_search(self, column, p, out);
     }
+    /// As [`Law::quantile`], for several probabilities of each sample at once.
+    ///
+    /// # Panics
+    /// As [`Law::fill`]; if there are not as many columns of answers as of probabilities.
+    fn quantiles(&self, column: usize, p: &[&[f64]], out: &mut [&mut [f64]]) {
+        assert_eq!(p.len(), out.len());
+        for (p, out) in p.iter().zip(out) {
+            self.quantile(column, p, out);
+        }
+    }
     /// Writes the probabilities of values above `ends[0]` and not above `ends[1]`, one for each sample of a column;
     /// `NaN` where an end is. Laws whose upper tail a distribution function near 1 has no digits for do better than
     /// its differences, which are what is told by default.
@@ -217,6 +227,9 @@ impl<L: Law + ?Sized> Law for Box<L> {
     }
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         (**self).quantile(column, p, out);
+    }
+    fn quantiles(&self, column: usize, p: &[&[f64]], out: &mut [&mut [f64]]) {
+        (**self).quantiles(column, p, out);
     }
     fn between(&self, column: usize, ends: [&[f64]; 2], out: &mut [f64]) {
         (**self).between(column, ends, out);

@@ -4,7 +4,7 @@ use polyview_core::{CellCounts, Counted, Counting};
 use polyview_special::{normal_quantile, sigmoid};
 
 use super::grid::{Points, SIDE, at_nodes, interpolation};
-use super::threshold::{Grid, Threshold};
+use super::line::{Line, Predictors};
 
 /// The law of a count of which parts speak, each with its share.
 ///
@@ -12,7 +12,8 @@ use super::threshold::{Grid, Threshold};
 /// than the law of the [`Threshold`] is wide. Therefore the predictors of all parts are put
 /// on a grid, with the weights of the interpolation through the eight points about each, and the
 /// logarithms of sizes on Chebyshev's points: to about 1e-7 of probability the same law, however
-/// many parts there are.
+/// many parts there are. The variance that all parts have stays with the grid, whose normal laws are a
+/// table ([`Smooth`](super::smooth::Smooth)).
 #[derive(Clone, Debug)]
 pub(crate) struct CountBlend {
     lines: Vec<Line>,
@@ -25,18 +26,6 @@ pub(crate) struct CountBlend {
     nothing: f64,
     /// Whether there is no law.
     unknown: bool,
-}
-
-/// Predictors in equal steps, of one kind of count.
-#[derive(Clone, Debug)]
-struct Line {
-    counting: Counting,
-    first: f64,
-    step: f64,
-    weights: Vec<f64>,
-    below: Vec<f64>,
-    /// Standard deviation of the normal laws about the points.
-    deviation: f64,
 }
 
 /// A part: its share, the inverse of the size (0 of Poisson counts), mean and variance.
@@ -148,19 +137,22 @@ impl CountBlend {
                 p.inverse_size,
                 (p.mean - 3.0 * deviation, p.mean + 3.0 * deviation),
             );
-            let line = |first: f64, weight: f64, deviation: f64| Line {
-                counting,
-                first,
-                step: 1.0,
-                weights: vec![weight],
-                below: vec![weight],
-                deviation,
+            let mut push = |predictors| {
+                self.lines.push(Line {
+                    counting,
+                    predictors,
+                });
             };
             if deviation > WIDE * own {
-                self.lines.push(line(p.mean, p.share, deviation));
+                push(Predictors::Normal {
+                    mean: p.mean,
+                    deviation,
+                    weight: p.share,
+                });
             } else {
                 at_nodes(p.mean, deviation, own, |eta, w| {
-                    self.lines.push(line(eta, p.share * w, 0.0));
+                    let weight = p.share * w;
+                    push(Predictors::One { eta, weight });
                 });
             }
         }
@@ -234,18 +226,10 @@ impl CountBlend {
                 None if count == 1 => of_inverse(least),
                 None => of_inverse(points.at[c].exp() - (-middle).exp()),
             };
-            let mut sum = 0.0;
-            let below = |w: &f64| {
-                sum += w;
-                sum
-            };
+            let predictors = Predictors::steps(first, step, weights, deviation);
             self.lines.push(Line {
                 counting,
-                first,
-                step,
-                weights: weights.to_vec(),
-                below: weights.iter().map(below).collect(),
-                deviation,
+                predictors,
             });
         }
         true
@@ -273,23 +257,7 @@ impl CellCounts for CountBlend {
         if x >= self.most {
             return 1.0;
         }
-        let mut sum = self.nothing;
-        for line in &self.lines {
-            let threshold = Threshold::new(line.counting, x);
-            let grid = Grid {
-                first: line.first,
-                step: line.step,
-                weights: &line.weights,
-                below: &line.below,
-            };
-            sum += if line.deviation > 0.0 {
-                threshold.above_normal(grid, line.deviation)
-            } else if let [weight] = line.weights.as_slice() {
-                weight * threshold.above(line.first)
-            } else {
-                threshold.above_grid(grid)
-            };
-        }
+        let sum = (self.lines.iter()).fold(self.nothing, |sum, line| sum + line.cdf(x));
         sum.clamp(0.0, 1.0)
     }
     fn quantile(&self, p: f64) -> f64 {
@@ -475,8 +443,37 @@ mod tests {
         for mean in [3.0_f64, 300.0] {
             let parts = draws(600, (mean.ln(), 0.2), |_| (Counting::Size(3.0), 0.0));
             let blend = CountBlend::new(&parts);
-            assert_eq!(blend.lines.len(), 1);
-            assert!(blend.lines[0].weights.len() < 60, "{:?}", blend.lines);
+            let [only] = blend.lines.as_slice() else {
+                panic!("{:?}", blend.lines);
+            };
+            let few = matches!(&only.predictors, Predictors::Steps(grid) if grid.len() < 60);
+            assert!(few, "{only:?}");
+        }
+    }
+
+    /// What draws have of variance in common is about the points of a table, which each count is
+    /// asked at instead of every point's own law.
+    #[test]
+    fn laws_of_draws_are_tables() {
+        let parts = draws(600, (2.0, 0.5), |rng| {
+            let size = 3.0 * (0.3 * standard_normal(rng)).exp();
+            (Counting::Size(size), 0.3)
+        });
+        let blend = CountBlend::new(&parts);
+        assert!((2..20).contains(&blend.lines.len()), "{:?}", blend.lines);
+        for line in &blend.lines {
+            let is_table = matches!(line.predictors, Predictors::Normals { .. });
+            assert!(is_table, "{line:?}");
+        }
+        let below = |x: f64| {
+            parts
+                .iter()
+                .map(|(w, part)| w * plain(part, x))
+                .sum::<f64>()
+        };
+        for p in [0.025, 0.5, 0.975] {
+            let searched = (0..500).map(f64::from).find(|x| below(*x) >= p);
+            assert_eq!(Some(blend.quantile(p)), searched);
         }
     }
 }

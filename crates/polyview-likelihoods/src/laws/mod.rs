@@ -9,8 +9,10 @@ mod cell;
 mod classes;
 mod count;
 mod grid;
+mod line;
 mod matched;
 mod mixed;
+mod smooth;
 mod successes;
 mod threshold;
 

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use polyview_core::Counting;
-use polyview_special::{ln_gamma, normal_cdf};
+use polyview_special::ln_gamma;
 
 /// The law of T, where $X \le x$ is $\eta \le T$: its log density is, up to a constant,
 /// $At - e^t$, or $At - (A + B)\ln(1 + e^t)$ of $t = T$ less a shift (spec/sites 4.2).
@@ -157,9 +157,8 @@ impl Threshold {
         let tail = sum * towards.abs() + correction(&end, towards);
         if start >= 0.0 { tail } else { 1.0 - tail }
     }
-    /// The sum of $w_k P(T \ge \eta_k)$ at η in equal steps, no longer than those of the density;
-    /// `below` has the sums of the weights up to each.
-    pub(super) fn above_grid(&self, grid: Grid<'_>) -> f64 {
+    /// The sum of $w_k P(T \ge \eta_k)$ at η in equal steps, no longer than those of the density.
+    pub(super) fn above_grid(&self, grid: &Grid) -> f64 {
         let (first, step) = (grid.first, grid.step);
         let Some(last) = grid.weights.len().checked_sub(1) else {
             return 0.0;
@@ -195,25 +194,25 @@ impl Threshold {
         }
         sum
     }
-    /// The sum of $w_k P(T \ge \eta)$ for η with normal laws about the points of a grid, of this
-    /// standard deviation.
-    pub(super) fn above_normal(&self, grid: Grid<'_>, deviation: f64) -> f64 {
+    /// $P(T \ge \eta)$ for η of a smooth law: `below` has the probability of an η that is not larger,
+    /// and is no steeper than a normal distribution function of this standard deviation.
+    pub(super) fn above_law(&self, deviation: f64, below: impl Fn(f64) -> f64) -> f64 {
         let step = self.step.min(0.5 * deviation);
-        let below = |s: f64| -> f64 {
-            let t = s + self.mode - grid.first;
-            let each = grid.weights.iter().enumerate();
-            each.map(|(k, w)| w * normal_cdf((t - k as f64 * grid.step) / deviation))
-                .sum()
-        };
+        let below = |s: f64| below(s + self.mode);
         let mut sum = self.top.exp() * below(0.0);
         for towards in [-step, step] {
             for i in 1..MOST {
                 let s = i as f64 * towards;
+                let own = below(s);
+                // η is nowhere so low, nor lower
+                if own == 0.0 && towards < 0.0 {
+                    break;
+                }
                 let ln = self.ln(s).0;
                 if ln.is_nan() || ln <= NEGLIGIBLE {
                     break;
                 }
-                sum += (self.top + ln).exp() * below(s);
+                sum += (self.top + ln).exp() * own;
             }
         }
         sum * step
@@ -229,11 +228,65 @@ fn correction(end: &Density, h: f64) -> f64 {
 }
 
 /// Predictors in equal steps, with their weights.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Grid<'a> {
-    pub(super) first: f64,
-    pub(super) step: f64,
-    pub(super) weights: &'a [f64],
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    first: f64,
+    step: f64,
+    weights: Vec<f64>,
     /// Sums of the weights up to each, itself included.
-    pub(super) below: &'a [f64],
+    below: Vec<f64>,
+}
+
+impl Grid {
+    /// Those from `first` on.
+    pub(super) fn new(first: f64, step: f64, weights: &[f64]) -> Self {
+        let mut sum = 0.0;
+        let below = |w: &f64| {
+            sum += w;
+            sum
+        };
+        Self {
+            first,
+            step,
+            weights: weights.to_vec(),
+            below: weights.iter().map(below).collect(),
+        }
+    }
+    /// Their number.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.weights.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use polyview_special::normal_cdf;
+
+    use super::*;
+
+    /// Where no predictor is, nothing is summed: thresholds of small counts reach far down.
+    #[test]
+    fn sums_end_where_predictors_do() {
+        let threshold = Threshold::new(Counting::Poisson, 0.0);
+        let asked = Cell::new(0);
+        let law = |least: f64| {
+            asked.set(0);
+            threshold.above_law(0.5, |t| {
+                asked.set(asked.get() + 1);
+                if t < least {
+                    0.0
+                } else {
+                    normal_cdf((t - 3.0) / 0.5)
+                }
+            })
+        };
+        let whole = law(f64::NEG_INFINITY);
+        assert!(asked.get() > 60, "{}", asked.get());
+        let cut = law(3.0 - 8.5 * 0.5);
+        assert!(asked.get() < 40, "{}", asked.get());
+        assert!((whole - cut).abs() < 1e-15, "{whole} {cut}");
+    }
 }

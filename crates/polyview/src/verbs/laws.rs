@@ -291,13 +291,14 @@ impl Laws {
     ) -> [Mat<f64>; N] {
         let any = |rows: &Range<usize>, d: usize| rows.clone().any(|n| wanted(n, d));
         self.tables(any, |c| {
-            p.map(|p| {
+            let p = p.map(|p| -> Vec<f64> {
                 let here = |n: usize| if wanted(n, c.feature) { p } else { f64::NAN };
-                let p: Vec<f64> = c.rows.clone().map(here).collect();
-                let mut out = vec![0.0; p.len()];
-                c.law.quantile(c.at, &p, &mut out);
-                out
-            })
+                c.rows.clone().map(here).collect()
+            });
+            let mut out = [(); N].map(|()| vec![0.0; c.rows.len()]);
+            let each = p.each_ref().map(Vec::as_slice);
+            (c.law).quantiles(c.at, &each, &mut out.each_mut().map(Vec::as_mut_slice));
+            out
         })
     }
     /// Log densities of the observed cells of a view in working units, nats; of a cell of which limits alone
