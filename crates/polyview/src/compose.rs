@@ -7,11 +7,12 @@ use std::sync::Arc;
 use polyview_core::{
     Centring, FeatureScaling, Groups, Options, ParameterUncertainty, RowMoments, Step, View,
 };
-use polyview_infer::{Model, ViewPart};
+use polyview_infer::Model;
 use polyview_linalg::Mat;
 
 use crate::adjust::Adjustment;
 use crate::assemble::{self, several, without_samples};
+use crate::drawn;
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic_goes;
 use crate::spec::{Algorithm, EngineKind, ModelSpec, RunOptions, ViewChoices};
@@ -302,7 +303,7 @@ impl Composed {
             seed: self.options.seed,
         };
         let mut model = self.composer.model(views, cx)?;
-        self.is_drawn(&mut model)?;
+        drawn::can_be_drawn(self, &mut model)?;
         match misfit(&model, &names, samples, k) {
             Some(what) => Err(self.unfit(what).into()),
             None => Ok(match &self.adjustment {
@@ -310,70 +311,6 @@ impl Composed {
                 None => model,
             }),
         }
-    }
-    /// Refuses to sample weights that are drawn one by one where the likelihood is drawn around
-    /// tangents, which rows that are drawn at once alone know.
-    fn is_drawn(&self, model: &mut Model) -> Result<()> {
-        if self.options.engine != EngineKind::Gibbs {
-            return Ok(());
-        }
-        let vb = self.options.without_draws();
-        let factors_apart = !model.factors.draws_at_once();
-        let apart = |part: &mut ViewPart| {
-            let apart = factors_apart || !part.weights.draws_at_once();
-            part.term.as_tangents().is_some() && apart
-        };
-        let around = |p: &mut ViewPart| p.term.as_tangents().is_some();
-        let one_by_one = !model.factors.draws_at_once();
-        if one_by_one && let Some(at) = model.views.iter_mut().position(around) {
-            let part = &model.views[at];
-            let likelihood = |spec: &ModelSpec| spec.view(&part.name).likelihood.to_string();
-            let (what, own) = match self.spec() {
-                Some(spec) => (spec.factor_prior.called(), likelihood(spec)),
-                None => ("these factors".to_owned(), "its likelihood".to_owned()),
-            };
-            return Err(ErrorKind::Incompatible {
-                view: part.name.clone(),
-                what: format!("likelihood {own}"),
-                with: format!(
-                    "Gibbs sampling of {what}, which are drawn one by one; take standard normal factors \
-                     (--factor-prior standard-normal), or {vb}"
-                ),
-            }
-            .into());
-        }
-        let Some(at) = model.views.iter_mut().position(apart) else {
-            return Ok(());
-        };
-        let view = model.views[at].name.clone();
-        let choices = self.spec().map(|spec| spec.view(&view));
-        let what = match &choices {
-            Some(c) => format!("likelihood {}", c.likelihood),
-            None => "its likelihood".to_owned(),
-        };
-        if factors_apart {
-            let prior = self.spec().map(|spec| spec.factor_prior.called());
-            let prior = prior.unwrap_or_else(|| "these factors".to_owned());
-            return Err(ErrorKind::Incompatible {
-                view,
-                what,
-                with: format!(
-                    "Gibbs sampling of {prior}, a prior of factors that are drawn one by one; take \
-                     normal factors (--factor-prior standard-normal), or {vb}"
-                ),
-            }
-            .into());
-        }
-        let weights = choices.map_or("these weights".to_owned(), |c| c.selection.called());
-        Err(ErrorKind::Incompatible {
-            view,
-            what,
-            with: format!(
-                "Gibbs sampling of {weights}, which are drawn one by one; take Gaussian weights \
-                 (--weights ard), or {vb}"
-            ),
-        }
-        .into())
     }
     fn unfit(&self, what: String) -> ErrorKind {
         ErrorKind::Composed {

@@ -33,6 +33,7 @@
 mod adjust;
 mod assemble;
 mod compose;
+mod drawn;
 mod error;
 mod faithful;
 mod file;

@@ -42,7 +42,9 @@ const MEANINGS: [(&str, &str, &str); 3] = [
 pub fn run(cli: &Cli, args: &ModelsArgs) -> Outcome<()> {
     let registry = Registry::standard();
     if cli.json {
-        let all: Vec<_> = registry.likelihoods().map(as_json).collect();
+        let all: Vec<_> = (registry.likelihoods())
+            .map(|s| as_json(registry, s))
+            .collect();
         let choices: serde_json::Map<_, _> = CHOICES
             .iter()
             .map(|(_, id)| {
@@ -76,6 +78,13 @@ pub fn run(cli: &Cli, args: &ModelsArgs) -> Outcome<()> {
         output::line(format!("  {}", called(s)))?;
         output::line(format!("      {}", s.about().line))?;
         output::line(format!("      goes with: vb, {}", ways.join(", ")))?;
+        let beside: Vec<String> = (not_drawn_beside(registry, s).into_iter())
+            .map(|(prior, _)| prior)
+            .collect();
+        if !beside.is_empty() {
+            let beside = beside.join(", nor with ");
+            output::line(format!("      Gibbs goes not with {beside}"))?;
+        }
         let defaults = s.defaults();
         for (option, meaning) in s.about().options {
             let default = defaults.text(option).unwrap_or_default();
@@ -102,7 +111,15 @@ fn ways(s: &dyn LikelihoodSpecies) -> impl Iterator<Item = (Way, Option<String>)
         .map(move |way| (way, s.refuses(way, &defaults)))
 }
 
-fn as_json(s: &dyn LikelihoodSpecies) -> serde_json::Value {
+/// What priors are called beside which Gibbs sampling cannot draw a likelihood, and why.
+fn not_drawn_beside(registry: &Registry, s: &dyn LikelihoodSpecies) -> Vec<(String, String)> {
+    let beside = registry.not_drawn_beside(s).into_iter();
+    beside
+        .map(|(role, prior, why)| (prior.called(role), why))
+        .collect()
+}
+
+fn as_json(registry: &Registry, s: &dyn LikelihoodSpecies) -> serde_json::Value {
     let about = s.about();
     let options: Vec<_> = (about.options.iter())
         .map(|(name, meaning)| {
@@ -112,6 +129,10 @@ fn as_json(s: &dyn LikelihoodSpecies) -> serde_json::Value {
     let refused: serde_json::Map<_, _> = ways(s)
         .filter_map(|(way, why)| Some((way.name().to_owned(), json!(why?))))
         .collect();
+    let not_drawn: serde_json::Map<_, _> = not_drawn_beside(registry, s)
+        .into_iter()
+        .map(|(prior, why)| (prior, json!(why)))
+        .collect();
     json!({
         "name": s.name(),
         "aliases": s.aliases(),
@@ -120,6 +141,7 @@ fn as_json(s: &dyn LikelihoodSpecies) -> serde_json::Value {
         "source": about.label,
         "options": options,
         "refuses": refused,
+        "not_drawn_beside": not_drawn,
     })
 }
 
@@ -180,7 +202,7 @@ fn markdown(registry: &Registry) -> Outcome<()> {
         .map(|s| format!("`{}`", s.aliases().first().unwrap_or(&s.name())))
         .collect();
     output::line(format!(
-        "Every likelihood goes with variational Bayes, with cells missing, and with every prior, but: weights that each component of a mixture has for itself (`--mixture` gives them to labels with *yes* under components) are {}; the engine stochastic takes standard normal factors, and nothing by group (so that with `mofa`, whose noise and intercepts are by group where there are groups, `[model.groups]` of a study file has to turn these off). What goes with the engine stochastic can also take in new samples after the fit (`polyview update`).\n",
+        "Every likelihood goes with variational Bayes, with cells missing, and with every prior, but: weights that each component of a mixture has for itself (`--mixture` gives them to labels with *yes* under components) are {}; Gibbs sampling draws some likelihoods (*in part*) beside dense weights and factors alone; the engine stochastic takes standard normal factors, and nothing by group (so that with `mofa`, whose noise and intercepts are by group where there are groups, `[model.groups]` of a study file has to turn these off). What goes with the engine stochastic can also take in new samples after the fit (`polyview update`).\n",
         own.join(" or ")
     ))?;
     let names: Vec<&str> = Way::ALL.iter().map(|w| w.name()).collect();
@@ -197,10 +219,24 @@ fn markdown(registry: &Registry) -> Outcome<()> {
             s.about().line.to_owned(),
             format!("`{}`", s.about().label),
         ];
+        let not_drawn = not_drawn_beside(registry, s);
         for (way, why) in ways(s) {
-            row.push(if why.is_none() { "yes" } else { "no" }.to_owned());
+            let in_part = way == Way::Gibbs && !not_drawn.is_empty();
+            row.push(
+                match &why {
+                    Some(_) => "no",
+                    None if in_part => "in part",
+                    None => "yes",
+                }
+                .to_owned(),
+            );
             if let Some(why) = why {
                 reasons.push(format!("* `{}`, {}: {why}", s.name(), way.name()));
+            } else if in_part {
+                let each = not_drawn.iter().map(|(_, why)| {
+                    format!("* `{}`, Gibbs: cannot be combined with {why}", s.name())
+                });
+                reasons.extend(each);
             }
         }
         output::line(format!("| {} |", row.join(" | ")))?;

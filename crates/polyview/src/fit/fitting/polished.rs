@@ -12,6 +12,7 @@ use super::chains::Chains;
 use super::finish::outcome;
 use super::restarts::Restarts;
 use super::{Campaign, Ended, Given, Progress};
+use crate::drawn::can_be_drawn_of;
 use crate::error::Result;
 use crate::file::{read_record, record_fits, write_record};
 use crate::fit::Optimum;
@@ -45,6 +46,8 @@ struct Record {
 impl Polished {
     /// The first run, and its start.
     pub(super) fn new(given: &Given) -> Result<(Self, Mat<f64>)> {
+        // what chains refuse is refused before anything is fitted
+        can_be_drawn_of(&given.composed, given.groups.as_ref(), &given.infos)?;
         let mut before = Given {
             composed: given.composed.by_variational_bayes(),
             samples: given.samples.clone(),

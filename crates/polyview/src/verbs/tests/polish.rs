@@ -154,3 +154,28 @@ fn what_cannot_be_polished() {
         "{e}"
     );
 }
+
+/// What a chain could not draw is refused before variational Bayes begins.
+#[test]
+fn chains_refuse_before_anything_is_fitted() {
+    let data = mixed(30);
+    let sparse = || {
+        models::mofa(2)
+            .with_likelihood("labels", "bernoulli")
+            .with_likelihood("counts", "negative-binomial")
+            .with_likelihood("classes", "categorical")
+    };
+    let e = Fitting::new(data.clone(), sparse().polished(30)).err();
+    let e = e.expect("classes are drawn around tangents").to_string();
+    assert!(e.contains("view 'classes': likelihood categorical"), "{e}");
+    assert!(e.contains("leave --polish out"), "{e}");
+    let mut chain = sparse();
+    chain.engine = EngineKind::Gibbs;
+    assert!(Fitting::new(data.clone(), chain).is_err());
+    let mut dense = sparse().polished(30);
+    for view in &mut dense.views {
+        view.choices.selection = "ard".into();
+    }
+    dense.defaults.selection = "ard".into();
+    assert!(Fitting::new(data, dense).is_ok());
+}
