@@ -28,6 +28,10 @@ impl Learnt {
     ) -> Result<Self, D::Error> {
         d.deserialize_any(Reader(option))
     }
+    /// Whether it is one for each feature, from the data.
+    pub(crate) fn is_learnt(self) -> bool {
+        matches!(self, Self::FromData)
+    }
     /// That a number that is given can be one.
     pub(crate) fn check(self, option: &str) -> Result<(), OptionError> {
         match self {

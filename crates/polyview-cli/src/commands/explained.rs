@@ -279,14 +279,20 @@ fn repeated(fit: &Fit, e: &Explained) -> Outcome<()> {
             Repeated::Labels => {
                 "act in no view but those of support vector machines and repeat its training labels"
             }
-            Repeated::Feature => "act in no other view and repeat one feature",
+            Repeated::Feature if names.len() == 1 => "act in no other view and repeat one feature",
+            Repeated::Feature => "act in no other view and repeat single features",
             Repeated::WeightedLabels => "act in no other view and repeat the labels of one column",
         };
         prose(format!(
-            "{}: factor(s) {} {why}; what they take is not explained, which leaves {} % of all",
+            "{}: factor(s) {} {why}; what they take is not explained, which leaves {} % of all{}",
             v.name,
             names.join(", "),
-            percent(others)
+            percent(others),
+            if e.deviance[m].is_nan() {
+                ""
+            } else {
+                "; the deviance has what they take as well"
+            },
         ))?;
     }
     Ok(())

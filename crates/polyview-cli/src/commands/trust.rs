@@ -90,6 +90,9 @@ pub fn print_checks(all: &[PredictiveCheck]) -> Outcome<()> {
         }
     }
     table(&header, &rows)?;
+    if all.iter().any(|check| check.kind.has_classes()) {
+        prose("note: share of the class: of the most frequent one; the classes are its features")?;
+    }
     (all.iter()).try_for_each(|check| match &check.part {
         Some(part) => prose(format!("note: {}: looked at {part}", check.view)),
         None => Ok(()),

@@ -237,6 +237,12 @@ pub trait LikelihoodSpecies: Send + Sync {
     fn for_more_variance(&self) -> Option<&'static str> {
         None
     }
+    /// Whether how far a feature varies about its linear predictor is learnt from the data, as noise, sizes or shapes are: a
+    /// factor of that feature alone cannot be told from it. Numbers have noise unless their likelihood says otherwise.
+    fn learns_spread(&self, options: &Options) -> bool {
+        let _ = options;
+        self.domain().is_real()
+    }
     /// Whether linear predictors of the plain regression of its domain are its own: ridge regression of numbers (with
     /// normal noise), the same of numbers between limits, logistic of zeros and ones, multinomial of classes. Then a view can be predicted by such a regression on
     /// the features of others, through its own laws (docs/decisions/0084-mixtures-of-ways.md).

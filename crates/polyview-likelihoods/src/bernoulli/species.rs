@@ -116,6 +116,9 @@ impl LikelihoodSpecies for LatentBernoulliSpecies {
         }
         Ok(())
     }
+    fn learns_spread(&self, _options: &Options) -> bool {
+        true
+    }
     fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
         match way {
             Way::Sparse => Some("keeps a number for every cell".to_owned()),

@@ -226,18 +226,21 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
     }
     fn refuses(&self, way: Way, options: &Options) -> Option<String> {
         let chosen = options.read::<NegativeBinomialChoices>();
-        if let Some(why) = chosen.as_ref().ok().and_then(|c| c.form.refuses(way)) {
+        if let Some(why) = chosen.ok().and_then(|c| c.form.refuses(way)) {
             return Some(why);
         }
-        let learnt = chosen.map_or(true, |c| matches!(c.size, Learnt::FromData));
         match way {
-            Way::Stochastic if learnt => Some(
+            Way::Stochastic if self.learns_spread(options) => Some(
                 "its sizes are learnt from all cells of a feature at once; one that is given \
                      (size=2) goes there"
                     .to_owned(),
             ),
             _ => one_set_of_weights(way),
         }
+    }
+    fn learns_spread(&self, options: &Options) -> bool {
+        let chosen = options.read::<NegativeBinomialChoices>();
+        chosen.map_or(true, |c| c.size.is_learnt())
     }
     fn guess(&self, table: &ViewTable) -> Option<Guess> {
         if_counts(table, false)
@@ -325,6 +328,9 @@ impl LikelihoodSpecies for PoissonLogNormalSpecies {
             }
             _ => one_set_of_weights(way),
         }
+    }
+    fn learns_spread(&self, _options: &Options) -> bool {
+        true
     }
     fn guess(&self, table: &ViewTable) -> Option<Guess> {
         if_counts(table, true)

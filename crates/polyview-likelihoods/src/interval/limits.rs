@@ -1,8 +1,8 @@
 //! Numbers between limits and times to an event, as species.
 
 use polyview_core::{
-    About, DataError, Domain, GammaPrior, LikelihoodSpecies, OptionError, Options, TermContext,
-    View, ViewTerm, Way,
+    About, DataError, Domain, GammaPrior, LikelihoodSpecies, Observed, OptionError, Options,
+    TermContext, View, ViewTerm, Way,
 };
 use serde::{Deserialize, Serialize};
 
@@ -190,6 +190,9 @@ impl LikelihoodSpecies for SurvivalSpecies {
         let choices = options.read::<OfTimes>().unwrap_or_default();
         choices.choices().refuses(way)
     }
+    fn remarks(&self, data: &Observed<'_>) -> Vec<String> {
+        data.view.and_then(without_events).into_iter().collect()
+    }
     fn term(
         &self,
         view: View,
@@ -199,5 +202,47 @@ impl LikelihoodSpecies for SurvivalSpecies {
         let choices: OfTimes = options.read()?;
         let times = Censored::default().of_times();
         choices.choices().term(view, times, cx)
+    }
+}
+
+/// What is to be said of times none of which is that of an event.
+fn without_events(view: &View) -> Option<String> {
+    let is_event = |n: usize, d: usize| view.is_observed(n, d) && !view.is_censored(n, d);
+    let any = (0..view.n_features()).any(|d| (0..view.n_samples()).any(|n| is_event(n, d)));
+    (!any).then(|| {
+        format!(
+            "no event was seen in '{}': its times are known from limits alone, and medians beyond the last time are a guess of \
+             the prior",
+            view.name()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_linalg::Mat;
+
+    use super::*;
+
+    #[test]
+    fn times_without_an_event_are_warned_of() {
+        let said = |ends: [f64; 3]| {
+            let times = Mat::from_fn(3, 1, |n, _| 1.0 + n as f64);
+            let view = View::from_values("os", vec!["time".to_owned()], times).expect("a view");
+            let view = view.with_ends(Mat::from_fn(3, 1, |n, _| ends[n]));
+            let data = Observed {
+                mean: 2.0,
+                view: Some(&view.expect("ends")),
+                options: &SurvivalSpecies.defaults(),
+            };
+            SurvivalSpecies.remarks(&data)
+        };
+        let none = said([f64::INFINITY; 3]);
+        assert!(
+            none.len() == 1 && none[0].starts_with("no event was seen in 'os'"),
+            "{none:?}"
+        );
+        let one = said([f64::INFINITY, f64::NAN, f64::INFINITY]);
+        assert!(one.is_empty(), "{one:?}");
     }
 }

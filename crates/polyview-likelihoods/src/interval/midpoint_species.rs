@@ -41,6 +41,9 @@ impl LikelihoodSpecies for MidpointOrdinalSpecies {
     fn check(&self, options: &Options) -> Result<(), OptionError> {
         options.read::<Choices>()?.levels.check(options)
     }
+    fn learns_spread(&self, _options: &Options) -> bool {
+        true
+    }
     fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
         let why = match way {
             Way::Gibbs => {

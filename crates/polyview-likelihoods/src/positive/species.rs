@@ -105,6 +105,10 @@ impl LikelihoodSpecies for GammaSpecies {
             _ => None,
         }
     }
+    fn learns_spread(&self, options: &Options) -> bool {
+        let chosen = options.read::<Choices>();
+        chosen.map_or(true, |c| c.shape.is_learnt())
+    }
     /// Never guessed, said beside the guess of real numbers.
     fn guess(&self, table: &ViewTable) -> Option<Guess> {
         is_skewed(table).then(|| Guess {

@@ -48,7 +48,7 @@ pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError
     }
     page.table(&table);
     page.note(
-        "Data and replicates: means over the features. p: the share of replicates in which the mean is larger than \
+        "Data and replicates: means over the features, of shares of classes that of the most frequent one. p: the share of replicates in which that is larger than \
          in the data, ties counting half; near 0 or 1 (marked) the model does not make such data. Extreme ones: the share of features \
          whose own p is below 0.025 or above 0.975; 5% would be chance.",
     );

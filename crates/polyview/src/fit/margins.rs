@@ -2,6 +2,7 @@
 //! vector machines.
 
 use polyview_core::Event;
+use polyview_linalg::{Mat, gram};
 
 use super::{Fit, ViewInfo};
 use crate::error::Result;
@@ -14,34 +15,33 @@ const LOST: f64 = 0.05;
 /// Share of a view from which on factors that repeat its training data are said.
 const REPEATED: f64 = 0.05;
 
-/// Most features of a view of numbers of which factors of a single feature are said: of more
-/// each is a small share of the view.
-const FEW: usize = 3;
+/// Where more of what a factor has is what its features vary by themselves it repeats them: a factor of a single view has
+/// less than one and a half features then.
+const ALONE: f64 = 2.0 / 3.0;
 
-/// How many features a factor of a single one has at most ([`Fit::effective_features`]).
-const SINGLE: f64 = 1.5;
+/// Most features that are named.
+const NAMED: usize = 5;
 
 /// Which training data a factor repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
     /// Labels of support vector machines.
     Labels,
-    /// A feature of a view of few.
+    /// Features whose spread is learnt.
     Feature,
-    /// Labels of a column of few whose view counts more than once.
+    /// Labels of a column of a view that counts more than once.
     WeightedLabels,
 }
 
 /// What factors of a view may repeat.
 fn may_repeat(v: &ViewInfo) -> Option<Repeated> {
     let likelihood = &v.choices.likelihood;
-    let few = v.features.len() <= FEW;
     if *likelihood == "svm" {
         Some(Repeated::Labels)
-    } else if likelihood.is_real() && few {
-        Some(Repeated::Feature)
-    } else if likelihood.is_label() && few && v.choices.weight.is_some_and(|w| w > 1.0) {
+    } else if likelihood.is_label() && v.choices.weight.is_some_and(|w| w > 1.0) {
         Some(Repeated::WeightedLabels)
+    } else if likelihood.learns_spread() {
+        Some(Repeated::Feature)
     } else {
         None
     }
@@ -54,6 +54,8 @@ pub struct Repeating {
     pub view: usize,
     /// The factors, by place.
     pub factors: Vec<usize>,
+    /// The features that they repeat, by place, in the order of the factors; none of labels of support vector machines.
+    pub features: Vec<usize>,
     /// What they repeat.
     pub what: Repeated,
 }
@@ -72,11 +74,15 @@ impl Fit {
     /// or not, which is more than a factor of its own costs its sample. Under a likelihood
     /// that sums to one no label of a single feature pays for a factor of its own.
     ///
-    /// *Features*: factors that act in one view alone, a view of at most three real features, and have
-    /// one of these for the most part. Nothing tells such a factor from the noise of its feature:
-    /// any part of the variance may be the one or the other.
+    /// *Features*: factors that act in one view alone and there on what single features vary by themselves, where the
+    /// likelihood learns how much that is ([`LikelihoodSpecies::learns_spread`](polyview_core::LikelihoodSpecies::learns_spread)). Nothing tells such a
+    /// factor from the noise of its feature, or its size or shape: any part of the variance may be the one or the other. With
+    /// the weights $b\_{dk}$ of such factors in units in which the predictor of each feature has the variance 1, what link or noise add to
+    /// it included, $M = BB^\top$ is what they say of the features, and $a\_d = M\_{dd}^2/\sum\_e M\_{de}^2$ how far that is of feature $d$
+    /// by itself, however factors are turned. A factor repeats features where $\sum\_d b\_{dk}^2a\_d > \tfrac23\sum\_d b\_{dk}^2$: one that is
+    /// alone if it has less than one and a half of them, $(\sum\_d b\_{dk}^2)^2/\sum\_d b\_{dk}^4$.
     ///
-    /// *Weighted labels*: the same in a view of at most three columns of labels that counts more than
+    /// *Weighted labels*: the same in a view of labels that counts more than
     /// once ([`ViewChoices::weight`](crate::ViewChoices::weight)): to the power of its weight a likelihood
     /// does not sum to one either, and a label pays several times for a factor of its own.
     ///
@@ -90,30 +96,29 @@ impl Fit {
             _ => return Ok(Vec::new()),
         };
         let place = |v: &ViewInfo| explained.views.iter().position(|name| *name == v.name);
-        let of_margins = |v: &ViewInfo| v.choices.likelihood == "svm";
         let acts = |v: &ViewInfo, k: usize| place(v).is_some_and(|m| activity.is_active(m, k));
         let mut out = Vec::new();
         for (view, v) in self.views.iter().enumerate() {
             let Some(what) = may_repeat(v) else {
                 continue;
             };
-            let effective = match what {
-                Repeated::Labels => Vec::new(),
-                Repeated::Feature | Repeated::WeightedLabels => self.effective_features(&v.name)?,
-            };
             let alike = |other: &ViewInfo| match what {
-                Repeated::Labels => of_margins(other),
+                Repeated::Labels => may_repeat(other) == Some(Repeated::Labels),
                 Repeated::Feature | Repeated::WeightedLabels => other.name == v.name,
             };
             let elsewhere = |k: usize| self.views.iter().any(|o| !alike(o) && acts(o, k));
-            let factors: Vec<usize> = (0..explained.factors)
-                .filter(|&k| acts(v, k) && !elsewhere(k))
-                .filter(|&k| effective.get(k).is_none_or(|e| *e < SINGLE))
-                .collect();
+            let own = (0..explained.factors).filter(|&k| acts(v, k) && !elsewhere(k));
+            let (factors, features) = match what {
+                Repeated::Labels => (own.collect(), Vec::new()),
+                Repeated::Feature | Repeated::WeightedLabels => {
+                    self.of_single_features(view, &own.collect::<Vec<_>>())?
+                }
+            };
             if !factors.is_empty() {
                 out.push(Repeating {
                     view,
                     factors,
+                    features,
                     what,
                 });
             }
@@ -121,10 +126,59 @@ impl Fit {
         Ok(out)
     }
 
+    /// Which of the factors `own`, those of one view alone, act on what its features (or classes) vary by themselves, with
+    /// the largest such feature of each ([`Fit::repeating`]).
+    fn of_single_features(&self, view: usize, own: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
+        let rows = self.views[view].weight_rows().len();
+        let mut b: Mat<f64> = Mat::zeros(rows, own.len());
+        for i in (0..self.n_components()).filter(|_| !own.is_empty()) {
+            let component = self.component(i)?;
+            let (weights, part) = (component.linear_weights(view), &component.views[view]);
+            for d in 0..rows.min(weights.nrows()) {
+                let squares = weights.row(d).iter().map(|w| w * w).sum::<f64>();
+                let sd = (squares + part.link_variance(d)).sqrt();
+                for (j, &k) in own.iter().enumerate() {
+                    // a link of infinite variance leaves nothing
+                    b[(d, j)] += if sd > 0.0 { weights[(d, k)] / sd } else { 0.0 };
+                }
+            }
+        }
+        let all = gram(b.as_ref());
+        let factors = || 0..own.len();
+        let alone = |d: usize| {
+            let by_itself: f64 = factors().map(|j| b[(d, j)].powi(2)).sum();
+            let pairs = factors().flat_map(|j| factors().map(move |l| (j, l)));
+            let with_all: f64 = pairs
+                .map(|(j, l)| b[(d, j)] * all.get(j, l) * b[(d, l)])
+                .sum();
+            // a feature of no factor is none's
+            if by_itself > 0.0 {
+                by_itself.powi(2) / with_all
+            } else {
+                0.0
+            }
+        };
+        let alone: Vec<f64> = (0..rows).map(alone).collect();
+        let (mut repeating, mut features) = (Vec::new(), Vec::new());
+        for (j, &k) in own.iter().enumerate() {
+            let of = |d: usize| b[(d, j)].powi(2) * alone[d];
+            let largest = (0..rows).max_by(|c, d| of(*c).total_cmp(&of(*d)));
+            if let Some(feature) = largest
+                && (0..rows).map(of).sum::<f64>() > ALONE * all.get(j, j)
+            {
+                repeating.push(k);
+                if !features.contains(&feature) {
+                    features.push(feature);
+                }
+            }
+        }
+        Ok((repeating, features))
+    }
+
     /// Warns of factors that merely repeat training data ([`Fit::repeating`]).
     pub(super) fn note_repeating(&mut self) -> Result<()> {
         let may = |v: &ViewInfo| may_repeat(v).is_some();
-        if self.data.is_none() || !self.views.iter().any(may) {
+        if self.data.is_none() || self.views.len() < 2 || !self.views.iter().any(may) {
             return Ok(());
         }
         let explained = self.explain()?;
@@ -140,6 +194,12 @@ impl Fit {
             }
             let names: Vec<String> = own.iter().map(|k| (k + 1).to_string()).collect();
             let (names, percent) = (names.join(", "), 100.0 * sum);
+            let features = self.named(found.view, &found.features);
+            let one = if own.len() == 1 {
+                "one feature alone"
+            } else {
+                "single features"
+            };
             let note = match found.what {
                 Repeated::Labels => format!(
                     "factor(s) {names} act in no view but those of support vector machines: they repeat its training labels, \
@@ -147,14 +207,13 @@ impl Fit {
                      variance that they take are not explained; take the likelihood probit or bernoulli where labels have factors of their own"
                 ),
                 Repeated::Feature => format!(
-                    "factor(s) {names} act in no other view, and here on one feature alone: they repeat it, as nothing tells \
-                     such a factor from noise; the {percent:.0} % of its variance that they take are not explained; \
-                     put the feature into a view of others of its kind, or see how well other views predict it \
-                     (cross-validation)"
+                    "factor(s) {names} act in no other view, and here on {one} ({features}): they repeat what these vary by themselves, as \
+                     nothing tells such a factor from noise; the {percent:.0} % of the view's variance that they take are not explained; \
+                     see how well other views predict it (cross-validation), or put few features into a view of others of their kind"
                 ),
                 Repeated::WeightedLabels => format!(
-                    "factor(s) {names} act in no other view, and here on one column alone: they repeat its training labels, \
-                     which pay {} times for a factor of their own as the view counts so often; the {percent:.0} % of its \
+                    "factor(s) {names} act in no other view, and here on one column alone ({features}): they repeat its training \
+                     labels, which pay {} times for a factor of their own as the view counts so often; the {percent:.0} % of the view's \
                      variance that they take are not explained; take a smaller --weight, or see how well other views predict \
                      the labels (cross-validation)",
                     self.views[found.view].choices.weight.unwrap_or(1.0)
@@ -169,6 +228,17 @@ impl Fit {
             self.note_before_the_end(&block, Event::Warning { note });
         }
         Ok(())
+    }
+
+    /// Names of features: five at most.
+    fn named(&self, view: usize, features: &[usize]) -> String {
+        let names = self.views[view].weight_rows();
+        let known = features.iter().take(NAMED);
+        let mut out: Vec<String> = known.map(|d| format!("'{}'", names[*d])).collect();
+        if features.len() > NAMED {
+            out.push("…".to_owned());
+        }
+        out.join(", ")
     }
 
     /// Whether the fit warned that clusters merely repeat the training labels of a view: nothing is

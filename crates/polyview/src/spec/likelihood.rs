@@ -85,6 +85,11 @@ impl Likelihood {
     pub(crate) fn for_more_variance(&self) -> Option<&'static str> {
         self.species()?.for_more_variance()
     }
+    /// Whether how far a feature varies about its linear predictor is learnt ([`LikelihoodSpecies::learns_spread`]).
+    pub fn learns_spread(&self) -> bool {
+        let species = self.species();
+        species.is_some_and(|s| s.learns_spread(&self.written_out()))
+    }
     /// Whether plain regressions have its linear predictors ([`LikelihoodSpecies::has_plain_regression`]).
     pub fn has_plain_regression(&self) -> bool {
         self.species()

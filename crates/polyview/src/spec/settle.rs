@@ -20,8 +20,8 @@ pub enum Settle {
     /// in turn; once the fit is done its choices have what was found, and its journal what was measured.
     Best,
     /// On nothing, and predicted by a mixture of two laws: that of the joint fit, and that of a regression on the features of
-    /// the other views. Their shares are those that predict samples best that were held out in turn; a way that has next to
-    /// none is left out. What is predicted better so goes by similarities to training samples, whose features are kept then.
+    /// the other views. Their shares are means of what samples leave open that were held out in turn, so that few samples leave
+    /// something to the worse way as well; a way that has next to none is left out. What is predicted better so goes by similarities to training samples, whose features are kept then.
     Mixture,
     /// As [`Settle::Mixture`], by a regression that is linear in the features: it keeps nothing of single samples.
     LinearMixture,

@@ -1,5 +1,6 @@
 //! Which way a view is predicted, by what each says of labels that it has not seen.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use polyview_core::Event;
@@ -24,7 +25,7 @@ fn folds_of(samples: usize) -> usize {
 /// How much better a way is than the joint fit: the mean over the cells, nats, and its standard error
 /// over the samples, whose cells go together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Gain {
+pub(super) struct Gain {
     mean: f64,
     error: f64,
 }
@@ -32,15 +33,18 @@ struct Gain {
 impl Gain {
     /// `NaN` without two samples.
     fn of(joint: &Mat<f64>, way: &Mat<f64>) -> Self {
-        let (mut by_sample, mut cells) = (Vec::new(), 0.0);
-        for n in 0..joint.nrows() {
-            let differences = (0..joint.ncols()).map(|d| way[(n, d)] - joint[(n, d)]);
-            let own: Vec<f64> = differences.filter(|x| !x.is_nan()).collect();
-            if !own.is_empty() {
-                by_sample.push(own.iter().sum::<f64>());
-                cells += own.len() as f64;
-            }
+        let columns = 0..joint.ncols();
+        let cells = (0..joint.nrows()).flat_map(|n| columns.clone().map(move |d| (n, d)));
+        Self::over(cells.map(|(n, d)| (n, way[(n, d)] - joint[(n, d)])))
+    }
+    /// By the sample of each cell and the difference there; none that is no number. `NaN` without two samples.
+    pub(super) fn over(differences: impl Iterator<Item = (usize, f64)>) -> Self {
+        let (mut of_sample, mut cells) = (BTreeMap::new(), 0.0);
+        for (sample, difference) in differences.filter(|(_, x)| !x.is_nan()) {
+            *of_sample.entry(sample).or_insert(0.0) += difference;
+            cells += 1.0;
         }
+        let by_sample: Vec<f64> = of_sample.into_values().collect();
         let samples = by_sample.len() as f64;
         let mean = by_sample.iter().sum::<f64>() / samples;
         let squares: f64 = by_sample.iter().map(|x| (x - mean).powi(2)).sum();
@@ -50,14 +54,14 @@ impl Gain {
         }
     }
     /// Whether it is better by more than its standard error.
-    fn is_clear(self) -> bool {
+    pub(super) fn is_clear(self) -> bool {
         self.mean > self.error
     }
 }
 
 /// The way to go, and what was measured, in words: the joint fit's unless another is better by more than the
 /// standard error of the paired difference; of several such the best.
-fn best_of(held: &[Option<Mat<f64>>]) -> (Settle, String) {
+fn best_of(held: &[Option<Mat<f64>>], means: Option<&Mat<f64>>) -> (Settle, String) {
     let Some(joint) = &held[0] else {
         return (Settle::Not, "nothing was measured".to_owned());
     };
@@ -87,6 +91,14 @@ fn best_of(held: &[Option<Mat<f64>>]) -> (Settle, String) {
             (best, most) = (way, gain.mean);
         }
     }
+    if let Some(means) = means {
+        let gain = Gain::of(joint, means);
+        let _ = write!(
+            said,
+            "; by means alone, without a feature, {:.4}",
+            own + gain.mean
+        );
+    }
     let chosen = match best {
         Settle::Not => "by the joint fit".to_owned(),
         way => format!("as settled on {way}"),
@@ -115,9 +127,14 @@ impl Fit {
         let found = self.ways_held_out((&open, &all), (&WAYS, folds), watch)?;
         match found {
             Ok(None) => return Ok(false),
-            Ok(Some(Held { densities, .. })) => {
+            Ok(Some(Held { densities, fold_of })) => {
                 for (v, held) in all.iter().zip(&densities).filter(|(v, _)| open.contains(v)) {
-                    let (way, note) = best_of(held);
+                    // laws about means alone are those of a regression
+                    let means = match self.never_regressed(*v, &all)? {
+                        None => Some(self.ln_densities_by_means(*v, &fold_of)?),
+                        Some(_) => None,
+                    };
+                    let (way, note) = best_of(held, means.as_ref());
                     self.chosen(*v, way, Event::Data { note });
                 }
             }
@@ -162,12 +179,16 @@ mod tests {
 
         // another way has to be better by more than that
         let way = of([[0.0, 2.0], [-1.0, 0.0], [-2.0, -0.5]]);
-        let (way, said) = best_of(&[Some(joint.clone()), None, Some(way)]);
+        let (way, said) = best_of(&[Some(joint.clone()), None, Some(way)], None);
         assert_eq!(way, Settle::Not, "{said}");
         assert!(said.contains("on factors it cannot be settled"), "{said}");
         let clear = of([[0.0, 0.0], [0.0, 0.0], [0.0, 0.5]]);
-        let (way, said) = best_of(&[Some(joint.clone()), Some(clear), None]);
+        let (way, said) = best_of(&[Some(joint.clone()), Some(clear), None], Some(&joint));
         assert_eq!(way, Settle::Factors, "{said}");
+        assert!(
+            said.ends_with("by means alone, without a feature, -1.0000"),
+            "{said}"
+        );
         assert!(
             said.contains("as settled on factors") && said.contains("5 cells"),
             "{said}"

@@ -72,11 +72,12 @@ pub struct CheckedStatistic {
     /// larger than that of the data, ties counting half. Near 0 or 1 the model
     /// does not make such data. `NaN` where the statistic is not defined.
     pub p: Vec<f64>,
-    /// Mean of [`CheckedStatistic::observed`] over the columns.
+    /// Mean of [`CheckedStatistic::observed`] over the columns; of the shares of classes, whose mean is the same whatever the
+    /// data, that of the class that is the most frequent in these.
     pub mean_observed: f64,
-    /// Means over the columns of each replicate.
+    /// The same of each replicate.
     pub mean_replicated: Vec<f64>,
-    /// Posterior predictive p-value of the mean over the columns.
+    /// Posterior predictive p-value of that.
     pub mean_p: f64,
 }
 
@@ -130,7 +131,7 @@ impl Fit {
     /// | counts, successes out of trials | share of zeros, variance over mean, largest count |
     /// | ranks | share of pairs whose order the replicate keeps; expected is what two replicates keep of one another |
     /// | labels | share of ones; separation: mean probability of ones less that of zeros |
-    /// | classes | share of each; mean probability of a sample's own class |
+    /// | classes | share of each, of which that of the most frequent stands for all; mean probability of a sample's own class |
     ///
     /// Only observed cells count, and only features that have some. Features with censored cells are left
     /// out: which cells of a replicate would have been censored the data do not say, and comparing the
@@ -339,14 +340,7 @@ fn summed_up(
             out.upper.push(upper);
             out.p.push(p);
         }
-        let means: Vec<(f64, f64)> = replicates
-            .iter()
-            .map(|r| {
-                let defined = r[s].values.iter().filter(|(x, y)| spread_out(*x, *y));
-                let (x, y): (Vec<f64>, Vec<f64>) = defined.copied().unzip();
-                (mean(&x), mean(&y))
-            })
-            .collect();
+        let means: Vec<(f64, f64)> = replicates.iter().map(|r| r[s].of_all()).collect();
         let (observed, replicated, p) = larger(&means);
         out.mean_observed = mean(&observed);
         out.mean_replicated = replicated;

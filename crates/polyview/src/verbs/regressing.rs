@@ -1,5 +1,6 @@
 //! Regressions of a view on the features of others, as a way to predict it.
 
+mod means;
 mod one;
 
 use polyview_core::View;

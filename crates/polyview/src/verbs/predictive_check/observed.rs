@@ -4,8 +4,10 @@ use polyview_core::{Block, Predictor, View, ViewTerm};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
 
-use super::super::discrepancies::{agreement, of_counts, of_numbers, separation, share_of};
-use super::COLUMNS;
+use super::super::discrepancies::{
+    agreement, of_counts, of_numbers, separation, share_of, spread_out,
+};
+use super::{COLUMNS, mean};
 
 /// Pairs of samples of a feature whose order is looked at.
 const PAIRS: usize = 500;
@@ -14,6 +16,27 @@ const PAIRS: usize = 500;
 pub(super) struct Pair {
     pub(super) name: &'static str,
     pub(super) values: Vec<(f64, f64)>,
+    /// The column that stands for all where their mean is always the same.
+    pub(super) instead_of_mean: Option<usize>,
+}
+
+impl Pair {
+    fn of(name: &'static str, values: Vec<(f64, f64)>) -> Self {
+        Self {
+            name,
+            values,
+            instead_of_mean: None,
+        }
+    }
+    /// What all columns come to, of the data and of the replicate: the mean of those of which both are defined.
+    pub(super) fn of_all(&self) -> (f64, f64) {
+        if let Some(column) = self.instead_of_mean {
+            return self.values[column];
+        }
+        let defined = self.values.iter().filter(|(x, y)| spread_out(*x, *y));
+        let (x, y): (Vec<f64>, Vec<f64>) = defined.copied().unzip();
+        (mean(&x), mean(&y))
+    }
 }
 
 /// One view of the training data, as far as it is looked at.
@@ -72,10 +95,7 @@ impl Observed<'_> {
         replicate: &Mat<f64>,
         of: fn(&[f64]) -> [f64; S],
     ) -> Vec<Pair> {
-        let mut out = names.map(|name| Pair {
-            name,
-            values: Vec::with_capacity(self.columns.len()),
-        });
+        let mut out = names.map(|name| Pair::of(name, Vec::with_capacity(self.columns.len())));
         for &d in &self.columns {
             let (x, y) = self.column(d, replicate);
             let both = of(&x).into_iter().zip(of(&y));
@@ -127,10 +147,7 @@ impl Observed<'_> {
             // the pairs are those of the data, the smaller value first
             (kept(&|_, _| -1.0), kept(&|i, j| s[i] - s[j]))
         });
-        vec![Pair {
-            name: "order agreement",
-            values: values.collect(),
-        }]
+        vec![Pair::of("order agreement", values.collect())]
     }
     pub(super) fn labels(
         &self,
@@ -148,14 +165,8 @@ impl Observed<'_> {
             apart.push((separation(&x, &q), separation(&y, &q)));
         }
         vec![
-            Pair {
-                name: "share of ones",
-                values: shares,
-            },
-            Pair {
-                name: "separation",
-                values: apart,
-            },
+            Pair::of("share of ones", shares),
+            Pair::of("separation", apart),
         ]
     }
     /// Some numbers of the samples, and the values of a column, where there are
@@ -185,15 +196,15 @@ impl Observed<'_> {
             known.iter().zip(codes).map(of).sum::<f64>() / known.len() as f64
         };
         let share = |c: usize| (share_of(c as f64, &x), share_of(c as f64, &y));
+        let shares: Vec<(f64, f64)> = (0..classes).map(share).collect();
+        // the first of the most frequent ones
+        let most = (1..classes).fold(0, |m, c| if shares[c].0 > shares[m].0 { c } else { m });
         vec![
             Pair {
-                name: "share of the class",
-                values: (0..classes).map(share).collect(),
+                instead_of_mean: Some(most).filter(|m| *m < classes),
+                ..Pair::of("share of the class", shares)
             },
-            Pair {
-                name: "probability of the own class",
-                values: vec![(own(&x), own(&y))],
-            },
+            Pair::of("probability of the own class", vec![(own(&x), own(&y))]),
         ]
     }
 }

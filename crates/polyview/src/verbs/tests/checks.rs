@@ -7,7 +7,8 @@ use polyview_random::{StreamKey, standard_normal, uniform_open01};
 use super::labels::{mixed, spec};
 use super::{cells, gibbs, simulated, vb};
 use crate::{
-    CheckOptions, CheckedStatistic, EngineKind, ErrorKind, Fit, ModelSpec, PredictiveCheck, models,
+    CheckOptions, CheckedStatistic, EngineKind, ErrorKind, Fit, Intercepts, ModelSpec,
+    PredictiveCheck, models,
 };
 
 fn of<'a>(checks: &'a [PredictiveCheck], view: &str, name: &str) -> &'a CheckedStatistic {
@@ -123,12 +124,7 @@ fn labels_and_classes_are_replicated() {
         assert_eq!(own.columns, ["class0"]);
         assert!(own.mean_observed > 0.4);
         for s in [ones, apart, classes, own] {
-            // shares of classes always have the same mean
-            let p = if s.name == "share of the class" {
-                s.p[0]
-            } else {
-                s.mean_p
-            };
+            let p = s.mean_p;
             // scores of the probit are too small in variational Bayes
             // (spec/sshiba 1.5): the data are further apart than replicates
             if s.name == own.name && probit {
@@ -137,6 +133,37 @@ fn labels_and_classes_are_replicated() {
                 assert!((0.01..0.99).contains(&p), "{}: {p}", s.name);
             }
         }
+    }
+}
+
+/// Shares of classes have the same mean whatever the model makes; that of the most frequent class has not.
+#[test]
+fn shares_of_classes_can_fail() {
+    let class = |n: usize| {
+        if n.is_multiple_of(10) {
+            (n / 10 % 2 + 1) as f64
+        } else {
+            0.0
+        }
+    };
+    let classes = Table {
+        levels: ["common", "rare", "other"].map(str::to_owned).to_vec(),
+        features: vec!["class".into()],
+        ..super::counts::table("class", Mat::from_fn(120, 1, |n, _| class(n)))
+    };
+    let data = || {
+        let real = simulated(120, 3, cells(0.0)).views()[0].to_values_with_nan();
+        let builder = Dataset::builder().view(super::counts::table("x", real));
+        builder.view(classes.clone()).build().unwrap()
+    };
+    for (intercepts, fine) in [(Intercepts::Learned, true), (Intercepts::None, false)] {
+        let mut spec = models::bibfa(2).with_likelihood("class", "categorical");
+        spec.intercepts = intercepts;
+        let fit = crate::fit(data(), spec).unwrap();
+        let all = checks(&fit);
+        let s = of(&all, "class", "share of the class");
+        assert!((s.mean_observed - 0.9).abs() < 1e-12 && s.p.len() == 3);
+        assert_eq!((0.02..0.98).contains(&s.mean_p), fine, "{}", s.mean_p);
     }
 }
 

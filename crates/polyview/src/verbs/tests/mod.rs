@@ -45,6 +45,7 @@ mod rank_notes;
 mod rank_shares;
 mod ranks;
 mod rare_labels;
+mod repeated_features;
 mod rest;
 mod settle;
 mod settle_features;

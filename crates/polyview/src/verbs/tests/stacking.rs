@@ -2,7 +2,9 @@
 
 use polyview_core::Table;
 use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal};
 
+use super::counts::table;
 use super::discriminative::{data, some};
 use super::settle_features::{N, TRAIN, fitted, least_squares, part, score, sources, spec, tables};
 use crate::{ErrorKind, Fit, ProjectOptions, Settle, models};
@@ -250,4 +252,75 @@ fn targets_are_no_sources_of_each_other_and_it_is_said() {
         "{line}"
     );
     assert!(!told(Settle::Not, "y").contains("no source"));
+}
+
+/// Labels that are a toss of a coin are said to be foreseen no better than by their shares; those of a factor are not.
+#[test]
+fn labels_that_are_chance_are_said_to_be() {
+    let warned = |fit: &Fit| {
+        let mut all = fit.record().journal.warnings();
+        all.any(|w| w.starts_with("weights/y: predicted no better than by its means"))
+    };
+    let fit = |seed: u64, samples: usize, follows: bool| {
+        let mut rng = StreamKey::new(seed).rng();
+        let mut normal = |rows: usize, columns: usize| {
+            Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng))
+        };
+        let (z, w, e) = (normal(samples, 3), normal(30, 3), normal(samples, 30));
+        let chance = normal(samples, 1);
+        let x = table("x", &z * w.transpose() + e);
+        let label = |n: usize| if follows { z[(n, 0)] } else { chance[(n, 0)] };
+        let y = Mat::from_fn(samples, 1, |n, _| f64::from(u8::from(label(n) > 0.0)));
+        let spec = models::sshiba(4).with_likelihood("y", "bernoulli");
+        let spec = spec.with_settled("y", Settle::Mixture);
+        crate::fit(data([x, table("y", y)]), spec).unwrap()
+    };
+    let chance: Vec<Fit> = (1..=6).map(|seed| fit(seed, 40, false)).collect();
+    assert!(
+        chance
+            .iter()
+            .all(|fit| said(fit).contains("by means alone, without a feature, -0."))
+    );
+    let count = chance.iter().filter(|fit| warned(fit)).count();
+    assert!(count >= 4, "{count} of 6");
+    for seed in 1..=3 {
+        let fit = fit(seed, 120, true);
+        assert!(!warned(&fit), "{}", said(&fit));
+    }
+}
+
+/// The law without a feature is that of the means of the other folds.
+#[test]
+fn means_alone_are_those_of_the_other_folds() {
+    let tables = tables(true);
+    let fold_of: Vec<usize> = (0..TRAIN).map(|n| n % 3).collect();
+    let values = |target: usize| tables[target].values.subrows(0, TRAIN).to_owned();
+    // numbers: normal about the mean of the others, in working units
+    let fit = fitted(&tables, 2, Settle::Not);
+    let found = fit.ln_densities_by_means(2, &fold_of).unwrap();
+    let y = fit.data().unwrap()[2].to_values_with_nan();
+    let of_others = |fold: usize| {
+        let others = (0..TRAIN).filter(|n| n % 3 != fold).map(|n| y[(n, 0)]);
+        others.clone().sum::<f64>() / others.count() as f64
+    };
+    let off = |n: usize| y[(n, 0)] - of_others(n % 3);
+    let variance = (0..TRAIN).map(|n| off(n).powi(2)).sum::<f64>() / TRAIN as f64;
+    for n in 0..TRAIN {
+        let normal = -0.5 * (off(n).powi(2) / variance + (std::f64::consts::TAU * variance).ln());
+        assert!(
+            (found[(n, 0)] - normal).abs() < 1e-3,
+            "{n}: {} {normal}",
+            found[(n, 0)]
+        );
+    }
+    // labels: their shares among the others, half of each added
+    let fit = fitted(&tables, 3, Settle::Not);
+    let found = fit.ln_densities_by_means(2, &fold_of).unwrap();
+    let t = values(3);
+    for n in 0..TRAIN {
+        let others = (0..TRAIN).filter(|m| m % 3 != n % 3);
+        let alike = others.clone().filter(|m| t[(*m, 0)] == t[(n, 0)]).count();
+        let share = (alike as f64 + 0.5) / (others.count() as f64 + 1.0);
+        assert!((found[(n, 0)] - share.ln()).abs() < 1e-9, "{n}");
+    }
 }
