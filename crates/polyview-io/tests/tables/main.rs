@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod classes;
+mod commas;
 mod common;
 mod fuzz;
 mod market;
