@@ -78,7 +78,7 @@ fn classifiers_of_opposite_sign_do_not_cancel() {
 #[test]
 fn clusters_that_repeat_labels_are_said() {
     let mut repeated = 0;
-    for seed in 12..=23 {
+    for seed in 1..=12 {
         // levels that are learnt leave no room for it in these data
         let spec = models::sshiba(K).with_likelihood("y", "bernoulli");
         let mut spec = spec.with_mixture(2).with_local("y");
