@@ -11,7 +11,7 @@ use crate::number::Codes;
 use crate::numpy::{MatrixFile, Order, numbered};
 use crate::options::{Orientation, ReadOptions, default_name};
 use crate::source::{Source, open};
-use crate::text::{Cells, Records, check_lines, line_name, numbers, read_header};
+use crate::text::{Records, each_line, read_header};
 
 /// A view on disk.
 struct OnDiskView {
@@ -142,32 +142,17 @@ fn spool(
     options: &ReadOptions,
     scratch: &Path,
 ) -> Result<(MatrixFile, Vec<String>, Vec<String>), IoError> {
-    let (columns_are, lines_are) = options.orientation.names();
+    let (columns_are, _) = options.orientation.names();
     let columns = read_header(&mut records, options.delimiter, columns_are)?;
     let refuse = |e| IoError::system(scratch, Action::Write, e);
     let mut out =
         BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(scratch).map_err(refuse)?);
-    let (mut names, mut lines) = (Vec::new(), Vec::new());
     let mut bytes = Vec::with_capacity(8 * columns.len());
-    let mut cells = Cells::of(options);
-    while records.advance()? {
-        let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
+    let names = each_line(&mut records, options, &columns, |values| {
         bytes.clear();
-        numbers(
-            &mut records,
-            &columns,
-            (names.len(), &line),
-            &mut cells,
-            |x| {
-                bytes.extend_from_slice(&x.to_le_bytes());
-            },
-        )?;
-        out.write_all(&bytes).map_err(refuse)?;
-        lines.push(records.line());
-        names.push(line);
-    }
-    check_lines(records.path(), &names, &lines, lines_are)?;
-    cells.check(&records, &columns, &names, &lines)?;
+        bytes.extend(values.iter().flat_map(|x| x.to_le_bytes()));
+        out.write_all(&bytes).map_err(refuse)
+    })?;
     let file = out.into_inner().map_err(|e| refuse(e.into_error()))?;
     let path = records.path().to_owned();
     Ok(match options.orientation {

@@ -8,9 +8,9 @@ mod table;
 mod thousands;
 
 pub use header::Delimiter;
-pub(crate) use header::{check_lines, duplicate, line_name, read_header};
+pub(crate) use header::{duplicate, read_header};
 pub(crate) use records::Records;
 pub use rows::{RowTable, read_rows};
 pub(crate) use strings::read_words;
 pub use strings::{StringTable, read_metadata, read_metadata_with, read_string_table};
-pub(crate) use table::{Cells, numbers, read_text_table};
+pub(crate) use table::{each_line, read_text_table};

@@ -16,29 +16,15 @@ pub(crate) fn read_text_table(
     name: String,
     options: &ReadOptions,
 ) -> Result<Table, IoError> {
-    let (columns_are, lines_are) = options.orientation.names();
+    let (columns_are, _) = options.orientation.names();
     let columns = read_header(&mut records, options.delimiter, columns_are)?;
-    let mut names = Vec::new();
-    let mut lines = Vec::new();
     let mut blocks = LineBlocks::new(columns.len());
-    let mut cells = Cells::of(options);
-    while records.advance()? {
-        let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
-        numbers(
-            &mut records,
-            &columns,
-            (names.len(), &line),
-            &mut cells,
-            |x| {
-                blocks.push(x);
-            },
-        )?;
-        lines.push(records.line());
-        names.push(line);
-    }
-    check_lines(records.path(), &names, &lines, lines_are)?;
-    cells.check(&records, &columns, &names, &lines)?;
-    drop(lines);
+    let names = each_line(&mut records, options, &columns, |values| {
+        for x in values {
+            blocks.push(*x);
+        }
+        Ok(())
+    })?;
     Ok(match options.orientation {
         Orientation::SamplesInRows => Table {
             name,
@@ -58,7 +44,7 @@ pub(crate) fn read_text_table(
 }
 
 /// How the cells of a table of numbers are written.
-pub(crate) struct Cells {
+struct Cells {
     orientation: Orientation,
     decimal: DecimalMark,
     codes: Codes,
@@ -66,7 +52,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    pub(crate) fn of(options: &ReadOptions) -> Self {
+    fn of(options: &ReadOptions) -> Self {
         Self {
             orientation: options.orientation,
             decimal: options.decimal,
@@ -85,7 +71,7 @@ impl Cells {
         }
     }
     /// Refuses numbers that were read with decimal commas and have none, once all are read.
-    pub(crate) fn check(
+    fn check(
         self,
         records: &Records,
         columns: &[String],
@@ -99,9 +85,38 @@ impl Cells {
     }
 }
 
+/// Goes over the lines of data, and hands on the numbers of each, `NaN` where one is missing. Returns
+/// the names of the lines.
+///
+/// # Errors
+/// [`IoError`] on what is no number or has no name, or one twice; those of `take`.
+pub(crate) fn each_line(
+    records: &mut Records,
+    options: &ReadOptions,
+    columns: &[String],
+    mut take: impl FnMut(&[f64]) -> Result<(), IoError>,
+) -> Result<Vec<String>, IoError> {
+    let (_, lines_are) = options.orientation.names();
+    let (mut names, mut lines) = (Vec::new(), Vec::new());
+    let mut values = Vec::with_capacity(columns.len());
+    let mut cells = Cells::of(options);
+    while records.advance()? {
+        let line = line_name(records, columns.len(), names.is_empty(), lines_are)?;
+        values.clear();
+        let at = (names.len(), line.as_str());
+        numbers(records, columns, at, &mut cells, |x| values.push(x))?;
+        take(&values)?;
+        lines.push(records.line());
+        names.push(line);
+    }
+    check_lines(records.path(), &names, &lines, lines_are)?;
+    cells.check(records, columns, &names, &lines)?;
+    Ok(names)
+}
+
 /// The numbers of the current record, the line of data of that place and name; `NaN` where one is
 /// missing.
-pub(crate) fn numbers(
+fn numbers(
     records: &mut Records,
     columns: &[String],
     (row, line): (usize, &str),
