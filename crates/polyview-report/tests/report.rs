@@ -29,6 +29,19 @@ fn passes(report: &Report) -> (String, String) {
     (page, text)
 }
 
+/// Of the shares of classes that of one stands for their mean, which is the same whatever the data.
+#[test]
+fn a_class_that_stands_for_all_is_named() {
+    let mut report = full(60, 20, 4, "");
+    report.checks[0].statistics[0].instead_of_mean = Some("common".into());
+    let all: String = pictures(&report)
+        .expect("draws")
+        .iter()
+        .map(|named| named.picture.description().to_owned())
+        .collect();
+    assert!(all.contains("p of 'common' = 0.012") && all.contains("p of the mean = 0.012"));
+}
+
 #[test]
 fn a_full_report_has_every_section() {
     let report = full(60, 20, 4, "");

@@ -5,14 +5,14 @@ use polyview_core::{Finding, Setting};
 use crate::error::{ErrorKind, Result};
 use crate::spec::ModelSpec;
 
-/// Checks the choices that have to do with components, for a number of samples
-/// and views of these names.
+/// Checks the choices that have to do with components, for a number of samples, of several groups
+/// or not, and views of these names.
 ///
 /// # Errors
 /// [`ErrorKind::TooManyComponents`], [`ErrorKind::Incompatible`].
 pub(crate) fn validate<'a>(
     spec: &ModelSpec,
-    samples: usize,
+    (samples, grouped): (usize, bool),
     views: impl Iterator<Item = &'a str>,
 ) -> Result<()> {
     let refused = |view: &str, what: &str, with: &str| {
@@ -54,7 +54,7 @@ pub(crate) fn validate<'a>(
             );
             return refused(view, &choices.selection.called(), &with);
         }
-        if spec.groups.noise || spec.groups.intercepts {
+        if grouped && (spec.groups.noise || spec.groups.intercepts) {
             let with = "parameters by group of samples; leave the mixture (--mixture) or the groups (--groups) out, \
                         turn the parameters by group off in a study file ([model.groups] noise = false, \
                         intercepts = false), or take one set of weights for all components there (local = false)";

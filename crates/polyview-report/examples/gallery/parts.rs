@@ -283,6 +283,7 @@ pub(crate) fn check(rng: &mut Lcg) -> PredictiveCheck {
             p: vec![if off > 0.0 { 0.0 } else { 0.4 }; 60],
             mean_observed: mean(&observed),
             mean_replicated: vec![mean(&replicated)],
+            instead_of_mean: None,
             mean_p: if off > 0.0 { 0.0 } else { 0.42 },
             observed,
             replicated,

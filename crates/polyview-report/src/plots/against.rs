@@ -47,18 +47,23 @@ pub fn draw_check(
     options: &Options,
 ) -> Result<Picture, ReportError> {
     checked(&check.view, statistic)?;
+    // of classes one stands for all
+    let (of_all, what) = match &statistic.instead_of_mean {
+        Some(class) => (format!("'{class}'"), "class"),
+        None => ("the mean".to_owned(), "feature"),
+    };
     let notes = vec![
-        format!("p of the mean = {}", fixed(statistic.mean_p, 3)),
+        format!("p of {of_all} = {}", fixed(statistic.mean_p, 3)),
         format!(
             "{} outside the replicates' 90% range",
-            counted(outside(statistic), "feature")
+            counted(outside(statistic), what)
         ),
     ];
     let square = Square {
         title: format!("Replicated {} of {}", statistic.name, check.view),
         heading: &check.view,
         notes,
-        what: "feature",
+        what,
         axes: [
             format!("{}, data", statistic.name),
             format!("{}, replicates", statistic.name),
@@ -180,7 +185,7 @@ fn draw(square: &Square<'_>, options: &Options) -> Picture {
     let frame = axes.frame;
     canvas.line("z", frame.left, frame.bottom, frame.right, frame.top);
     let mut description = format!(
-        "{} against {}, a point a {}. {}.",
+        "{} against {}, one point per {}. {}.",
         square.axes[1],
         square.axes[0],
         square.what,

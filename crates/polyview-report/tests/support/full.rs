@@ -274,6 +274,7 @@ fn statistic(features: usize) -> CheckedStatistic {
             .iter()
             .map(|x| if x.is_nan() { *x } else { 0.01 })
             .collect(),
+        instead_of_mean: None,
         mean_observed: 0.3,
         mean_replicated: vec![0.0],
         mean_p: 0.012,

@@ -67,7 +67,8 @@ fn validate_views(
     for v in &spec.views {
         bent_numbers(spec, v)?;
     }
-    local::validate(spec, samples, views.iter().map(View::name))?;
+    let grouped = several(groups).is_some();
+    local::validate(spec, (samples, grouped), views.iter().map(View::name))?;
     for v in views {
         kernel_goes(v, &spec.view(v.name()), spec.offsets.contains_key(v.name()))?;
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;

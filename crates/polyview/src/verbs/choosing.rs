@@ -59,11 +59,43 @@ impl Gain {
     }
 }
 
+/// What is to be said where none of these ways, of which there are a name, the mean log density and
+/// how much better than means alone it is, is better than means, whose own is `base`, by more than a
+/// standard error.
+pub(super) fn no_better(ways: &[(&str, f64, Gain)], base: f64) -> Option<String> {
+    if ways.iter().any(|(_, _, gain)| gain.is_clear()) || !base.is_finite() {
+        return None;
+    }
+    let each: Vec<String> = ways
+        .iter()
+        .map(|(name, mean, _)| format!("{mean:.4} {name}"))
+        .collect();
+    let none = if ways.len() > 1 { "neither" } else { "not" };
+    Some(format!(
+        "predicted no better than by its means in folds of the training samples (mean log density {} against {base:.4}, \
+         {none} above by more than its standard error): what factors explain of it may be chance",
+        each.join(" and ")
+    ))
+}
+
+/// What is chosen for a view.
+struct Chosen {
+    way: Settle,
+    /// What was measured, in words.
+    said: String,
+    /// What [`no_better`] says.
+    no_better: Option<String>,
+}
+
 /// The way to go, and what was measured, in words: the joint fit's unless another is better by more than the
 /// standard error of the paired difference; of several such the best.
-fn best_of(held: &[Option<Mat<f64>>], means: Option<&Mat<f64>>) -> (Settle, String) {
+fn best_of(held: &[Option<Mat<f64>>], means: Option<&Mat<f64>>) -> Chosen {
     let Some(joint) = &held[0] else {
-        return (Settle::Not, "nothing was measured".to_owned());
+        return Chosen {
+            way: Settle::Not,
+            said: "nothing was measured".to_owned(),
+            no_better: None,
+        };
     };
     let known = || {
         (0..joint.ncols())
@@ -72,7 +104,7 @@ fn best_of(held: &[Option<Mat<f64>>], means: Option<&Mat<f64>>) -> (Settle, Stri
     };
     let cells = known().count();
     let own = known().sum::<f64>() / cells as f64;
-    let (mut best, mut most) = (Settle::Not, 0.0);
+    let (mut best, mut most, mut law) = (Settle::Not, 0.0, joint);
     let mut said = format!("joint fit {own:.4}");
     for (way, found) in WAYS.into_iter().zip(held).skip(1) {
         let Some(found) = found else {
@@ -88,27 +120,33 @@ fn best_of(held: &[Option<Mat<f64>>], means: Option<&Mat<f64>>) -> (Settle, Stri
             gain.error
         );
         if gain.is_clear() && gain.mean > most {
-            (best, most) = (way, gain.mean);
+            (best, most, law) = (way, gain.mean, found);
         }
-    }
-    if let Some(means) = means {
-        let gain = Gain::of(joint, means);
-        let _ = write!(
-            said,
-            "; by means alone, without a feature, {:.4}",
-            own + gain.mean
-        );
     }
     let chosen = match best {
         Settle::Not => "by the joint fit".to_owned(),
         way => format!("as settled on {way}"),
     };
-    let note = format!(
+    let mut none = None;
+    if let Some(means) = means {
+        let base = own + Gain::of(joint, means).mean;
+        let _ = write!(said, "; by means alone, without a feature, {base:.4}");
+        let mut ways = vec![("of the joint fit", own, Gain::of(means, joint))];
+        if best != Settle::Not {
+            ways.push((&chosen, own + most, Gain::of(means, law)));
+        }
+        none = no_better(&ways, base);
+    }
+    let said = format!(
         "predicted {chosen}, which was chosen by the mean log density of {cells} cells held out in {} folds, nats \
          (difference \u{b1} standard error): {said}",
         folds_of(joint.nrows())
     );
-    (best, note)
+    Chosen {
+        way: best,
+        said,
+        no_better: none,
+    }
 }
 
 impl Fit {
@@ -134,8 +172,11 @@ impl Fit {
                         None => Some(self.ln_densities_by_means(*v, &fold_of)?),
                         Some(_) => None,
                     };
-                    let (way, note) = best_of(held, means.as_ref());
-                    self.chosen(*v, way, Event::Data { note });
+                    let found = best_of(held, means.as_ref());
+                    self.chosen(*v, found.way, Event::Data { note: found.said });
+                    if let Some(note) = found.no_better {
+                        self.note_of_weights(*v, Event::Warning { note });
+                    }
                 }
             }
             Err(why) => {
@@ -152,6 +193,10 @@ impl Fit {
 
     pub(super) fn chosen(&mut self, v: usize, way: Settle, event: Event) {
         self.say_way(v, way);
+        self.note_of_weights(v, event);
+    }
+
+    pub(super) fn note_of_weights(&mut self, v: usize, event: Event) {
         let block = format!("weights/{}", self.views[v].name);
         self.note_before_the_end(&block, event);
     }
@@ -179,12 +224,17 @@ mod tests {
 
         // another way has to be better by more than that
         let way = of([[0.0, 2.0], [-1.0, 0.0], [-2.0, -0.5]]);
-        let (way, said) = best_of(&[Some(joint.clone()), None, Some(way)], None);
-        assert_eq!(way, Settle::Not, "{said}");
+        let found = best_of(&[Some(joint.clone()), None, Some(way)], None);
+        let said = found.said;
+        assert_eq!(found.way, Settle::Not, "{said}");
         assert!(said.contains("on factors it cannot be settled"), "{said}");
+        assert_eq!(found.no_better, None);
         let clear = of([[0.0, 0.0], [0.0, 0.0], [0.0, 0.5]]);
-        let (way, said) = best_of(&[Some(joint.clone()), Some(clear), None], Some(&joint));
-        assert_eq!(way, Settle::Factors, "{said}");
+        let ways = [Some(joint.clone()), Some(clear.clone()), None];
+        let found = best_of(&ways, Some(&joint));
+        let said = found.said;
+        assert_eq!(found.way, Settle::Factors, "{said}");
+        assert_eq!(found.no_better, None);
         assert!(
             said.ends_with("by means alone, without a feature, -1.0000"),
             "{said}"
@@ -192,6 +242,20 @@ mod tests {
         assert!(
             said.contains("as settled on factors") && said.contains("5 cells"),
             "{said}"
+        );
+        // means that say as much as the better way are said
+        let none = best_of(&ways, Some(&clear)).no_better.expect("a warning");
+        assert!(
+            none.contains(
+                "-1.0000 of the joint fit and 0.1000 as settled on factors against 0.1000, neither"
+            ),
+            "{none}"
+        );
+        let alone = best_of(&[Some(joint.clone()), None, None], Some(&clear));
+        let none = alone.no_better.expect("a warning");
+        assert!(
+            none.contains("(mean log density -1.0000 of the joint fit against 0.1000, not above"),
+            "{none}"
         );
     }
 }

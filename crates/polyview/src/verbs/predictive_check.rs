@@ -72,8 +72,10 @@ pub struct CheckedStatistic {
     /// larger than that of the data, ties counting half. Near 0 or 1 the model
     /// does not make such data. `NaN` where the statistic is not defined.
     pub p: Vec<f64>,
-    /// Mean of [`CheckedStatistic::observed`] over the columns; of the shares of classes, whose mean is the same whatever the
-    /// data, that of the class that is the most frequent in these.
+    /// The column that stands for all: of the shares of classes, whose mean is the same whatever the
+    /// data, the class that is the most frequent in these; none where their mean does.
+    pub instead_of_mean: Option<String>,
+    /// Mean of [`CheckedStatistic::observed`] over the columns, or that of the column that stands for all.
     pub mean_observed: f64,
     /// The same of each replicate.
     pub mean_replicated: Vec<f64>,
@@ -315,9 +317,11 @@ fn summed_up(
     };
     let of = |s: usize, pair: &Pair| {
         let count = pair.values.len();
+        let columns = names(count);
         let mut out = CheckedStatistic {
             name: pair.name.to_owned(),
-            columns: names(count),
+            instead_of_mean: pair.instead_of_mean.map(|column| columns[column].clone()),
+            columns,
             observed: Vec::with_capacity(count),
             replicated: Vec::with_capacity(count),
             lower: Vec::with_capacity(count),

@@ -156,7 +156,7 @@ impl Fit {
         let own = self.views[v].choices.settle.unwrap_or(Settle::Mixture);
         self.chosen(v, own, Event::Data { note });
         if let Some(note) = found.no_better {
-            self.note_before_the_end(&format!("weights/{name}"), Event::Warning { note });
+            self.note_of_weights(v, Event::Warning { note });
         }
         Ok(())
     }

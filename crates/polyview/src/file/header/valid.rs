@@ -88,7 +88,8 @@ impl ModelHeader {
         }
         let names: Vec<&str> = self.views.iter().map(|v| v.name.as_str()).collect();
         priors_go(spec, &names)?;
-        check_mixture(spec, self.samples.len(), names.into_iter())?;
+        let grouped = self.groups.as_ref().is_some_and(|g| g.names.len() > 1);
+        check_mixture(spec, (self.samples.len(), grouped), names.into_iter())?;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use polyview_linalg::Mat;
 
-use crate::verbs::choosing::Gain;
+use crate::verbs::choosing::{Gain, no_better};
 use crate::verbs::held_out::Folds;
 
 /// What is mixed, in the order of the shares.
@@ -173,18 +173,15 @@ pub(super) fn found_of(
         let cells = cells.iter().zip(&by_means);
         Gain::over(cells.map(|(cell, (n, base))| (*n, of(cell) - base)))
     };
-    let better = [
-        over_means(&|cell| cell[0]),
-        over_means(&|cell| mixed(cell, shares)),
+    let ways = [
+        ("of the joint fit", each[0], over_means(&|cell| cell[0])),
+        (
+            "of the mixture",
+            all,
+            over_means(&|cell| mixed(cell, shares)),
+        ),
     ];
-    let no_better = (base.is_finite() && !better.into_iter().any(Gain::is_clear)).then(|| {
-        format!(
-            "predicted no better than by its means in folds of the training samples (mean log density {:.4} of the joint fit and \
-             {all:.4} of the mixture against {base:.4}, neither above by more than its standard error): what factors explain of it may \
-             be chance",
-            each[0]
-        )
-    });
+    let no_better = no_better(&ways, base);
     Some(Found {
         shares,
         said,

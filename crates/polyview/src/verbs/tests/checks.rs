@@ -163,6 +163,7 @@ fn shares_of_classes_can_fail() {
         let all = checks(&fit);
         let s = of(&all, "class", "share of the class");
         assert!((s.mean_observed - 0.9).abs() < 1e-12 && s.p.len() == 3);
+        assert_eq!(s.instead_of_mean.as_deref(), Some("common"));
         assert_eq!((0.02..0.98).contains(&s.mean_p), fine, "{}", s.mean_p);
     }
 }

@@ -184,14 +184,9 @@ fn choices_that_do_not_go_together_are_refused() {
     gaussian = gaussian.with_local("x");
     let mut factorised = local();
     factorised.posterior = Posterior::Factorised;
-    let mut grouped = local();
-    grouped.groups = GroupChoices {
-        noise: true,
-        ..GroupChoices::default()
-    };
     let mut latent = local();
     latent = latent.with_likelihood("y", "bernoulli-latent");
-    for spec in [without, gaussian, factorised, grouped, latent] {
+    for spec in [without, gaussian, factorised, latent] {
         let e = refused(spec);
         assert!(matches!(e.kind(), ErrorKind::Incompatible { .. }), "{e}");
     }
@@ -201,6 +196,34 @@ fn choices_that_do_not_go_together_are_refused() {
     // few samples are no reason to fail
     let one = crate::fit(data.clone(), linear().with_mixture(1)).unwrap();
     assert_eq!(one.clusters().unwrap().sizes, [12.0]);
+}
+
+/// What groups would have of their own is in the way of classifiers by cluster where there are
+/// groups, and nowhere else: models whose groups would have their own noise fit them.
+#[test]
+fn groups_are_in_the_way_where_there_are_some() {
+    let data = corners(40, 8);
+    let mut spec = local();
+    spec.groups = GroupChoices {
+        noise: true,
+        ..GroupChoices::default()
+    };
+    let samples = data.samples().to_vec();
+    let grouped = |of: fn(usize) -> &'static str| {
+        let names = samples.iter().enumerate();
+        let groups = names.map(|(n, s)| (s.clone(), of(n).to_owned())).collect();
+        let views = data.views().iter().map(|v| table(&data, v));
+        let builder = views.fold(Dataset::builder(), |b, t| b.view(t));
+        builder.groups(groups).build().unwrap()
+    };
+    let several = grouped(|n| if n % 2 == 0 { "a" } else { "b" });
+    let e = crate::fit(several, spec.clone()).unwrap_err();
+    assert!(matches!(e.kind(), ErrorKind::Incompatible { .. }), "{e}");
+    for data in [grouped(|_| "a"), data.clone()] {
+        let fit = crate::fit(data, spec.clone()).unwrap();
+        let read = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+        assert_eq!(read.clusters().unwrap().sizes.len(), 4);
+    }
 }
 
 /// Three clusters, of which a label that is given at random tells two apart from the third.
