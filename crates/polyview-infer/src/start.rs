@@ -25,6 +25,10 @@ pub enum Start {
     Random,
 }
 
+/// Of so many samples per feature directions that are no more than noise are no start
+/// (docs/decisions/0107-noise-of-many-samples.md).
+const MANY: usize = 50;
+
 /// Starting factors, samples × K, with mean square 1 a column, of centred data
 /// (samples × features) of which nothing but products is asked and the sums of `squares` of its columns.
 ///
@@ -70,28 +74,26 @@ pub fn start_factors(
         let how = (&options, test.as_ref());
         svd = completed::completed((data, holes), &mut squares, svd, how)?;
     }
-    let found = svd.u.ncols().min(k);
+    let all = svd.u.ncols().min(k);
     let root = (rows as f64).sqrt();
-    let mut z: Mat<f64> = Mat::from_fn(
-        rows,
-        k,
-        |n, j| if j < found { root * svd.u[(n, j)] } else { 0.0 },
-    );
-    if found < k {
-        let rest = normal(rows, k - found, key.block(3));
-        for j in found..k {
-            for n in 0..rows {
-                z[(n, j)] = rest[(n, j - found)];
-            }
-        }
-    }
     let (found, left) = match start {
         Start::Varimax => {
-            let values = &svd.singular_values[..found];
+            let values = &svd.singular_values[..all];
             noise::above_noise(values, svd.v.as_ref(), &squares, (rows, 0))
         }
         Start::Svd | Start::Random => (0, Vec::new()),
     };
+    let many = rows > MANY * data.ncols();
+    let taken = match start {
+        Start::Varimax if many => found,
+        _ => all,
+    };
+    let mut z = normal(rows, k, key.block(3));
+    for j in 0..taken {
+        for n in 0..rows {
+            z[(n, j)] = root * svd.u[(n, j)];
+        }
+    }
     if found > 1 {
         let loadings = Mat::from_fn(svd.v.nrows(), found, |d, j| {
             svd.v[(d, j)] * svd.singular_values[j] / root

@@ -21,7 +21,7 @@ use crate::error::KernelError;
 use crate::kernel::{Kernel, Smoothness};
 use crate::map::{similarities, to_themselves};
 use crate::ridge::Decomposed;
-use crate::units::{Holes, Points, Units};
+use crate::units::{Holes, Points, Units, names_fit};
 
 mod held_out;
 
@@ -131,24 +131,45 @@ impl Comparison {
     /// a cell is missing, which is taken to be at the mean. The kernel has a width, or needs none.
     ///
     /// # Errors
-    /// As [`learn_view`](crate::learn_view); [`KernelError::OneSample`] where a sample of the table has no value.
+    /// As [`learn_view`](crate::learn_view); [`KernelError::Shape`] of targets of other samples or fewer samples than
+    /// folds can be made of; [`KernelError::OneSample`] where a sample of the table has no value.
     pub fn new(
         table: Table,
         choice: &KernelChoice,
         targets: MatRef<'_, f64>,
         seed: u64,
     ) -> Result<Self, KernelError> {
+        names_fit(&table)?;
+        let n = table.samples.len();
+        for (what, expected, found, fits) in [
+            (
+                "rows of the targets",
+                n,
+                targets.nrows(),
+                targets.nrows() == n,
+            ),
+            (
+                "samples to compare widths on, at least",
+                2 * FOLDS_OF_WIDTHS,
+                n,
+                n >= 2 * FOLDS_OF_WIDTHS,
+            ),
+        ] {
+            if !fits {
+                return Err(KernelError::Shape {
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
         let (units, out) = Units::learn(&table, !choice.raw, Holes::Expected)?.varying();
         if units.features.is_empty() {
             return Err(KernelError::Constant {
                 features: out.len(),
             });
         }
-        let n = table.samples.len();
-        if units.points(&table)?.samples.len() < n
-            || targets.nrows() != n
-            || n < 2 * FOLDS_OF_WIDTHS
-        {
+        if units.points(&table)?.samples.len() < n {
             return Err(KernelError::OneSample);
         }
         // the order of the rows is nothing to go by

@@ -28,6 +28,16 @@ pub enum KernelError {
         /// The feature.
         feature: String,
     },
+    /// Names and values differ in number.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// Of what there are too many or too few.
+        what: &'static str,
+        /// What the values call for.
+        expected: usize,
+        /// What was given.
+        found: usize,
+    },
     /// No sample has its features.
     #[error("no sample of the table has values: there is nothing to compare with")]
     Empty,

@@ -13,7 +13,7 @@ use crate::centring::Centre;
 use crate::error::KernelError;
 use crate::kernel::{Kernel, KernelKind};
 use crate::parts::KernelParts;
-use crate::units::{Holes, Points, Units};
+use crate::units::{Holes, Points, Units, names_fit};
 
 /// Streams of the draw of frequencies.
 const FREQUENCIES: u32 = 0x6b66_7265;
@@ -89,6 +89,7 @@ impl KernelMap {
     /// only, and products are of features in their own units; [`KernelError::Infinite`]; [`KernelError::Empty`] where no sample
     /// has values.
     pub fn learn(table: &Table, options: &KernelOptions) -> Result<Self, KernelError> {
+        names_fit(table)?;
         let kernel = options.kernel.for_features(table.features.len())?;
         if options.references == Some(0) {
             return Err(KernelError::OutOfRange {
@@ -226,6 +227,7 @@ impl KernelMap {
     /// # Errors
     /// As [`KernelMap::apply`].
     pub fn map(&self, table: &Table) -> Result<Mapped, KernelError> {
+        names_fit(table)?;
         self.all_there(table)?;
         let points = self.units.points(table)?;
         let mut found = self.similarities(&points, &table.samples);

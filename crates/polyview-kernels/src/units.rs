@@ -44,6 +44,27 @@ pub(crate) struct Points {
     pub(crate) with_holes: usize,
 }
 
+/// Refuses a table whose names are not those of its rows and columns, one each.
+///
+/// # Errors
+/// [`KernelError::Shape`].
+pub(crate) fn names_fit(table: &Table) -> Result<(), KernelError> {
+    let (rows, columns) = table.values.shape();
+    for (what, expected, found) in [
+        ("names of samples", rows, table.samples.len()),
+        ("names of features", columns, table.features.len()),
+    ] {
+        if expected != found {
+            return Err(KernelError::Shape {
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
 impl Units {
     /// Of the features of a table.
     pub(crate) fn learn(

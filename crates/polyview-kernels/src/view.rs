@@ -13,7 +13,7 @@ use crate::choice::{Family, KernelChoice, Width};
 use crate::error::KernelError;
 use crate::kernel::Kernel;
 use crate::map::{KernelMap, similarities, some_of};
-use crate::units::{Holes, Points, Units};
+use crate::units::{Holes, Points, Units, names_fit};
 
 /// Samples whose distances a median is taken of.
 const MEDIAN_OF: usize = 1000;
@@ -145,6 +145,7 @@ fn learn(
     (only, weights): (Option<&[String]>, Option<&FeatureWeights>),
     seed: u64,
 ) -> Result<Learnt, KernelError> {
+    names_fit(table)?;
     let key = StreamKey::new(seed);
     if choice.family == Family::Precomputed {
         let map = precomputed(table, choice.references, only, key)?;

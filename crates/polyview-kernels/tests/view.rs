@@ -1,7 +1,9 @@
 //! Maps of views: centred in feature space, complete in files, refused where they cannot be.
 
 use polyview_core::Table;
-use polyview_kernels::{KernelChoice, KernelError, KernelMap, learn_view};
+use polyview_kernels::{
+    Comparison, KernelChoice, KernelError, KernelMap, KernelOptions, learn_view,
+};
 use polyview_linalg::{Mat, Threads};
 use polyview_random::{StreamKey, standard_normal};
 
@@ -24,6 +26,34 @@ fn kernel(text: &str) -> KernelChoice {
 
 fn learnt(table: &Table, text: &str) -> KernelMap {
     learn_view(table, &kernel(text), 1).expect("a map").map
+}
+
+/// Names that are not those of the rows and columns are refused, wherever a table comes in.
+#[test]
+fn tables_have_a_name_for_each_row_and_column() {
+    let fine = table(20, 5, 1);
+    let map = learnt(&fine, "rbf");
+    let mut samples = fine.clone();
+    samples.samples.truncate(7);
+    let mut few = fine.clone();
+    few.features.truncate(3);
+    let mut many = fine.clone();
+    many.features.push("more".into());
+    for bad in [samples, few, many] {
+        let refused = |found: Option<KernelError>| matches!(found, Some(KernelError::Shape { .. }));
+        for text in ["rbf", "linear", "precomputed"] {
+            assert!(refused(learn_view(&bad, &kernel(text), 1).err()), "{text}");
+        }
+        let options = KernelOptions::default();
+        assert!(refused(KernelMap::learn(&bad, &options).err()));
+        assert!(refused(map.apply(&bad).err()));
+    }
+    let choice = kernel("rbf");
+    for (rows, targets) in [(20, 19), (6, 6)] {
+        let y = Mat::from_fn(targets, 1, |n, _| n as f64);
+        let found = Comparison::new(table(rows, 5, 1), &choice, y.as_ref(), 1);
+        assert!(matches!(found.err(), Some(KernelError::Shape { .. })));
+    }
 }
 
 /// Standardised values.

@@ -136,9 +136,16 @@ pub fn class_indicators(labels: &[usize], classes: usize) -> Result<Mat<f64>, Mv
 /// classes: the share of its squares that lies between them; 0 where it does not vary.
 ///
 /// # Errors
-/// [`MvaError::Shape`] without a class for each sample.
+/// [`MvaError::Shape`] without a class for each sample, [`MvaError::NotFinite`].
 pub fn squared_correlation(score: &[f64], labels: &[usize]) -> Result<f64, MvaError> {
     same("classes of the samples", score.len(), labels.len())?;
+    if let Some(row) = score.iter().position(|x| !x.is_finite()) {
+        return Err(MvaError::NotFinite {
+            what: "the score",
+            row,
+            column: 0,
+        });
+    }
     let mean = score.iter().sum::<f64>() / score.len() as f64;
     let mut sums = BTreeMap::new();
     for (x, c) in score.iter().zip(labels) {
@@ -246,5 +253,6 @@ mod tests {
         assert!((found - 10.8 / 14.8).abs() < 1e-12, "{found}");
         assert_eq!(squared_correlation(&[2.0; 5], &classes), Ok(0.0));
         assert!(squared_correlation(&score, &classes[..4]).is_err());
+        assert!(squared_correlation(&[1.0, f64::NAN], &[0, 1]).is_err());
     }
 }

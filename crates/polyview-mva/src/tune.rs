@@ -279,7 +279,11 @@ pub fn classifier(
 }
 
 /// Mean over the classes that occur of the share of their samples that are predicted right.
-pub fn balanced_accuracy(truth: &[usize], predicted: &[usize]) -> f64 {
+///
+/// # Errors
+/// [`MvaError::Shape`] without a prediction for each sample.
+pub fn balanced_accuracy(truth: &[usize], predicted: &[usize]) -> Result<f64, MvaError> {
+    same("predictions of the samples", truth.len(), predicted.len())?;
     let classes = truth.iter().max().map_or(0, |c| c + 1);
     let (mut all, mut right) = (vec![0.0; classes], vec![0.0; classes]);
     for (t, p) in truth.iter().zip(predicted) {
@@ -288,7 +292,7 @@ pub fn balanced_accuracy(truth: &[usize], predicted: &[usize]) -> f64 {
     }
     let shares = all.iter().zip(&right).filter(|(a, _)| **a > 0.0);
     let shares: Vec<f64> = shares.map(|(a, r)| r / a).collect();
-    shares.iter().sum::<f64>() / shares.len().max(1) as f64
+    Ok(shares.iter().sum::<f64>() / shares.len().max(1) as f64)
 }
 
 /// The training samples of a fold, and those that it leaves out.
@@ -314,9 +318,16 @@ fn on_folds(
             what: "the list of penalties",
         });
     }
+    if tuning.folds < 2 {
+        return Err(MvaError::OutOfRange {
+            what: "the number of folds",
+            value: tuning.folds as f64,
+            range: "2 or larger",
+        });
+    }
     let sizes = class_sizes(labels, 3)?;
     let smallest = sizes.iter().copied().min().unwrap_or(0);
-    let folds = tuning.folds.clamp(2, smallest);
+    let folds = tuning.folds.min(smallest);
     let y = class_indicators(labels, sizes.len())?;
     let fold = stratified(y.as_ref(), folds, tuning.seed)?;
     let chance = 1.0 / sizes.len() as f64;
@@ -335,7 +346,7 @@ fn on_folds(
         for (i, row) in candidates.iter().enumerate() {
             for (j, (seen, new)) in row.iter().flatten().enumerate() {
                 let svm = classifier(seen.as_ref(), &known, tuning.cost, balanced)?;
-                out[(i, j)] = balanced_accuracy(&truth, &svm.predict(new.as_ref())?);
+                out[(i, j)] = balanced_accuracy(&truth, &svm.predict(new.as_ref())?)?;
             }
         }
         Ok(out)

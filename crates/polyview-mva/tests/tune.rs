@@ -38,7 +38,15 @@ fn lists_are_those_of_the_thesis() {
     assert!(steps.iter().all(|s| (s - 7.0 / 16.0).abs() < 1e-12));
     assert_eq!(counts(70), [1, 2, 5, 10, 20, 50, 70]);
     assert_eq!(counts(1), [1]);
-    assert_eq!(balanced_accuracy(&[0, 0, 0, 1], &[0, 0, 0, 0]), 0.5);
+    assert_eq!(balanced_accuracy(&[0, 0, 0, 1], &[0, 0, 0, 0]), Ok(0.5));
+    assert!(matches!(
+        balanced_accuracy(&[0, 1, 1], &[0]),
+        Err(MvaError::Shape {
+            expected: 3,
+            found: 1,
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -62,7 +70,7 @@ fn few_features_are_enough_where_few_are_relevant() {
     let said = svm
         .predict(fit.project(new.as_ref()).unwrap().as_ref())
         .unwrap();
-    let accuracy = balanced_accuracy(&truth, &said);
+    let accuracy = balanced_accuracy(&truth, &said).unwrap();
     let of_folds = tuned.accuracy[tuned.chosen];
     assert!(accuracy > 0.7, "{accuracy}");
     assert!((accuracy - of_folds).abs() < 0.2, "{accuracy} {of_folds}");
@@ -81,7 +89,7 @@ fn folds_see_nothing_of_the_samples_that_they_leave_out() {
     let (fit, tuned) = RbCca::tuned(x.as_ref(), &labels, &quick(), &tuning).unwrap();
     let z = fit.project(x.as_ref()).unwrap();
     let svm = classifier(z.as_ref(), &labels, 0.035, true).unwrap();
-    let own = balanced_accuracy(&labels, &svm.predict(z.as_ref()).unwrap());
+    let own = balanced_accuracy(&labels, &svm.predict(z.as_ref()).unwrap()).unwrap();
     assert!(own > 0.85, "{own}");
     let of_folds = (0..17).map(|j| tuned.accuracy[(0, j)]).sum::<f64>() / 17.0;
     assert!(of_folds < 0.68, "{of_folds}");

@@ -86,14 +86,16 @@ impl ScalePrior for Laplace {
                 sum += 1.0 / drawn;
             }
             let (shape, new) = self.rates.posterior(squares.nrows() as f64, 0.5 * sum);
-            self.rates.draw(k, shape, new, key.block(1).chunk(k as u32));
+            // streams of the rates come after those of the entries
+            let stream = key.chunk((squares.ncols() + k) as u32);
+            self.rates.draw(k, shape, new, stream);
         }
         self.squares = None;
     }
     fn draw_prior(&mut self, key: StreamKey) {
         let prior = self.rates.prior();
         for k in 0..self.rates.len() {
-            let stream = key.block(1).chunk(k as u32);
+            let stream = key.chunk((self.rates.len() + k) as u32);
             self.rates.draw(k, prior.shape, prior.rate, stream);
             let (rate, mut rng) = (self.rates.mean()[k], key.chunk(k as u32).rng());
             for r in 0..self.precision.nrows() {

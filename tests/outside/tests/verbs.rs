@@ -5,7 +5,10 @@ use polyview::{
     ChooseKOptions, EngineKind, ErrorKind, Fit, Fitting, GibbsOptions, Likelihood, ModelSpec,
     Overwrite, ProjectOptions, Registry, choose_k, hold_out, models,
 };
-use polyview_core::{Dataset, Options, Table};
+use polyview_core::{
+    About, DataError, Dataset, Domain, LikelihoodSpecies, OptionError, Options, Table, TermContext,
+    View, ViewTerm,
+};
 use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
 use polyview_report::Report;
@@ -88,6 +91,56 @@ fn a_name_that_nobody_knows_is_refused() {
         let error = tails(bad).expect_err(bad);
         assert!(matches!(error.kind(), ErrorKind::SpeciesOption { .. }));
     }
+}
+
+/// Student's t under the name of a likelihood that polyview has.
+struct InPlace;
+
+impl LikelihoodSpecies for InPlace {
+    fn name(&self) -> &'static str {
+        "gamma"
+    }
+    fn about(&self) -> About {
+        StudentTSpecies.about()
+    }
+    fn domain(&self) -> Domain {
+        StudentTSpecies.domain()
+    }
+    fn defaults(&self) -> Options {
+        StudentTSpecies.defaults()
+    }
+    fn check(&self, options: &Options) -> Result<(), OptionError> {
+        StudentTSpecies.check(options)
+    }
+    fn term(
+        &self,
+        view: View,
+        options: &Options,
+        cx: &TermContext,
+    ) -> Result<Box<dyn ViewTerm>, DataError> {
+        StudentTSpecies.term(view, options, cx)
+    }
+}
+
+/// A registry with another species of a known name means that one, in fits and in files; without it the name means what it
+/// always did.
+#[test]
+fn one_of_the_same_name_comes_in_its_place() {
+    let registry = Registry::standard().clone().with(InPlace);
+    let mut spec = spec("gamma");
+    let options = Options::parse("nu=5").expect("options");
+    spec.defaults.likelihood = Likelihood::from("gamma").with(options);
+    let data = data(0..SAMPLES, 0.0);
+    assert!(Fitting::new(data.clone(), spec.clone()).is_err());
+    let mut fitting = Fitting::with_registry(data, spec, &registry).expect("a fit");
+    while !fitting.step().expect("a sweep").done {}
+    let fitted = fitting.finish().expect("a posterior");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.pv");
+    fitted.save(&path, Overwrite::Refuse).expect("a file");
+    assert!(Fit::load(&path).is_err());
+    let read = Fit::load_with(&path, &registry).expect("a model");
+    assert_eq!(read.to_bytes().ok(), fitted.to_bytes().ok());
 }
 
 #[test]

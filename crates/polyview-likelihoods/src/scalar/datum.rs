@@ -9,8 +9,12 @@ use crate::cells::Cell;
 
 /// Largest count that sums go to.
 const MOST: usize = 2_000_000;
-/// A sum over counts ends where what follows is smaller than this share of the largest term.
+/// A sum over counts ends where terms are smaller than this share of the largest one, once they add up to
+/// 1 but for `LEFT`: between two modes they are small as well.
 const TAIL: f64 = 1e-17;
+const LEFT: f64 = 1e-9;
+/// Terms so small in a row, and half as many as there were, end it whatever they add up to.
+const SMALL: usize = 1000;
 /// Grid of real numbers, $x = c + s\sinh t$: steps in t, and how far they go.
 const STEP: f64 = 0.05;
 const REACH: f64 = 24.0;
@@ -55,13 +59,19 @@ impl Table {
                     MOST
                 };
                 let (mut values, mut logs) = (Vec::new(), Vec::new());
-                let mut largest = f64::NEG_INFINITY;
+                let (mut largest, mut sum, mut small) = (f64::NEG_INFINITY, 0.0, 0);
                 for i in 0..=most {
                     let l = at(i as f64);
                     values.push(i as f64);
                     logs.push(l);
                     largest = largest.max(l);
-                    if l < largest + TAIL.ln() {
+                    sum += l.exp();
+                    small = if l < largest + TAIL.ln() {
+                        small + 1
+                    } else {
+                        0
+                    };
+                    if small > 0 && (sum > 1.0 - LEFT || small > SMALL + i / 2) {
                         break;
                     }
                 }
@@ -319,6 +329,42 @@ mod tests {
         fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
             eta * cell.value - eta.exp() - polyview_special::ln_gamma(cell.value + 1.0)
         }
+    }
+
+    /// Counts of which some are zero whatever the rate, `odds` to 1.
+    #[derive(Clone, Debug)]
+    struct ZeroInflated;
+    impl ScalarLikelihood for ZeroInflated {
+        fn needs(&self) -> &'static str {
+            "counts"
+        }
+        fn domain(&self) -> Domain {
+            Domain::COUNTS
+        }
+        fn ln_density<R: Real>(&self, cell: Cell, eta: R, odds: R) -> R {
+            let (rate, x) = (eta.exp(), cell.value);
+            let counted = if x == 0.0 {
+                (odds + (-rate).exp()).ln()
+            } else {
+                eta * x - rate - polyview_special::ln_gamma(x + 1.0)
+            };
+            counted - odds.ln_1p()
+        }
+    }
+
+    /// Between zeros and counts about a large rate there is next to nothing, and the sum goes on.
+    #[test]
+    fn counts_with_two_modes_have_the_moments_of_both() {
+        let odds = 0.25;
+        for rate in [0.5, 10.0, 60.0, 3000.0] {
+            let (mean, variance) = ZeroInflated.moments(cell(0.0), f64::ln(rate), odds);
+            let zeros = odds / (1.0 + odds);
+            assert!((mean / (rate * (1.0 - zeros)) - 1.0).abs() < 1e-9, "{mean}");
+            let exact = (rate + zeros * rate * rate) * (1.0 - zeros);
+            assert!((variance / exact - 1.0).abs() < 1e-9, "{variance}");
+        }
+        let below = ZeroInflated.cdf(cell(20.0), 60f64.ln(), odds);
+        assert!((below - 0.2).abs() < 1e-8, "{below}");
     }
 
     #[derive(Clone, Debug)]

@@ -141,18 +141,26 @@ impl<K: Kind> Named<K> {
     pub fn species(&self) -> Option<&K::Species> {
         self.species.as_deref()
     }
-    /// Looks the name up in a registry, if it is not known yet, and checks the options.
+    /// Looks the name up in a registry, unless the species was given itself, and checks the options: a name
+    /// that was read before there was a registry is that of a species of the standard one, in whose
+    /// place this registry may have another.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownSpecies`]; [`ErrorKind::SpeciesOption`] for an option that the
     /// species does not have, or that cannot be.
     pub fn resolve(&mut self, registry: &Registry) -> Result<()> {
-        if self.species.is_none() {
-            let Some(species) = find::<K>(registry, &self.name) else {
-                return Err(self.unknown(registry));
-            };
-            self.name = species.name().to_owned();
-            self.species = Some(Arc::clone(species));
+        let standard = find::<K>(Registry::standard(), &self.name);
+        let by_name = match (&self.species, standard) {
+            (Some(own), Some(standard)) => Arc::ptr_eq(own, standard),
+            (own, _) => own.is_none(),
+        };
+        match find::<K>(registry, &self.name).filter(|_| by_name) {
+            Some(species) => {
+                self.name = species.name().to_owned();
+                self.species = Some(Arc::clone(species));
+            }
+            None if self.species.is_none() => return Err(self.unknown(registry)),
+            None => {}
         }
         self.check()
     }

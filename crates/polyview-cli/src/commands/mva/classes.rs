@@ -136,7 +136,8 @@ fn with_classes(
         names: labels.names.clone(),
         coefficients: rows(&machine.coefficients().to_owned()),
     });
-    Ok((out, balanced_accuracy(&known.of, &said)))
+    let right = balanced_accuracy(&known.of, &said).map_err(|e| known.named(view, e))?;
+    Ok((out, right))
 }
 
 /// Canonical correlation, or partial least squares, of a view and classes.

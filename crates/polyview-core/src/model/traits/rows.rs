@@ -66,9 +66,11 @@ pub trait ScalePrior: Stateful + Send + Sync + 'static {
     fn update_turned(&mut self, rows: &RowMoments) {
         self.update(rows);
     }
-    /// Draws the scales given the rows.
+    /// Draws the scales given the rows. Of the key the chunk alone is free
+    /// ([`StreamKey::chunk`]): its other parts tell sweeps, chains, steps and views apart, and a
+    /// prior that set the block would draw the same numbers in every view, and those of other steps.
     fn draw(&mut self, rows: &RowMoments, key: StreamKey);
-    /// Draws the scales from their prior.
+    /// Draws the scales from their prior, with streams as in [`ScalePrior::draw`].
     fn draw_prior(&mut self, key: StreamKey);
     /// $\langle\ln p(\text{rows}\mid\text{scales})\rangle$ without
     /// $-\tfrac12\ln 2\pi$ an entry.
