@@ -25,8 +25,14 @@ pub enum Start {
     Random,
 }
 
-/// Of so many samples per feature directions that are no more than noise are no start
-/// (docs/decisions/0107-noise-of-many-samples.md).
+/// Whether samples are so many times the features that directions which are no more than noise are no start: factors that
+/// begin there explain the noise of single features, and need as many more sweeps to leave it to the noise as there are
+/// more samples (docs/decisions/0107-noise-of-many-samples.md).
+pub fn many_samples(samples: usize, features: usize) -> bool {
+    samples > MANY * features
+}
+
+/// Samples per feature that are many.
 const MANY: usize = 50;
 
 /// Starting factors, samples × K, with mean square 1 a column, of centred data
@@ -38,7 +44,8 @@ const MANY: usize = 50;
 ///
 /// Restart 0 is the plain start; later ones turn it by a random rotation and
 /// add a tenth of noise from the span of the data. Factors beyond as many as the data have
-/// samples or features start at noise.
+/// samples or features start at noise, and so do those beyond the directions that are more than noise
+/// where samples are many times the features (docs/decisions/0107-noise-of-many-samples.md).
 ///
 /// # Errors
 /// [`LinalgError`] when the data are not finite.
@@ -83,7 +90,7 @@ pub fn start_factors(
         }
         Start::Svd | Start::Random => (0, Vec::new()),
     };
-    let many = rows > MANY * data.ncols();
+    let many = many_samples(rows, data.ncols());
     let taken = match start {
         Start::Varimax if many => found,
         _ => all,

@@ -23,8 +23,9 @@ pub struct ImputeArgs {
     /// Where the filled table goes; - is standard output. Holes of a binary view
     /// are filled with the probability of a 1, those of --labels with the more probable word, those
     /// of a categorical view with the most probable class, those of counts with
-    /// the expected count. Ends of intervals are the values of cells that were
-    /// observed.
+    /// the expected count. Times (survival) come with a column that is 1 where the
+    /// event came then and 0 where the time is the model's. Ends of intervals are the
+    /// values of cells that were observed.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
     /// Where the probabilities of the classes of a categorical view go, or of

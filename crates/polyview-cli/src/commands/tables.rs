@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use polyview::{
-    ErrorKind, Fit, ParameterUncertainty, PredictOptions, ProjectOptions, ViewInfo,
+    ErrorKind, Fit, Imputation, ParameterUncertainty, PredictOptions, ProjectOptions, ViewInfo,
     WeightUncertainty,
 };
 use polyview_core::{Dataset, Domain};
@@ -389,6 +389,14 @@ fn times(args: &PredictArgs, fit: &Fit) -> Outcome<Vec<f64>> {
     Ok((1..4).filter_map(quartile).collect())
 }
 
+/// Times, and 1 where the event came then, 0 where the time is the model's.
+fn with_events(f: &Imputation) -> Mat<f64> {
+    Mat::from_fn(f.samples.len(), 2, |n, c| match c {
+        0 => f.values[(n, 0)],
+        _ => f64::from(u8::from(f.sd[(n, 0)] == 0.0)),
+    })
+}
+
 /// Training data with the holes filled.
 pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     check_level(&args.intervals)?;
@@ -445,6 +453,11 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         let names = chosen.map(|c| Some(f.features[c].clone())).collect();
         let columns = vec![(view.features[0].clone(), names)];
         write_columns(&args.out, &f.samples, columns, args.force)?;
+    } else if f.kind.is_survival() {
+        let event = view.choices.likelihood.options().text("event");
+        let names = [f.features[0].clone(), event.unwrap_or_default()];
+        let values = with_events(&f);
+        write_samples(Some(&args.out), &f.samples, &names, &values, args.force)?;
     } else {
         by_words(Some(&args.out), &f.values)?;
     }

@@ -49,6 +49,38 @@ fn folder() -> tempfile::TempDir {
 
 const VIEWS: &str = "--model sshiba --view x=x.csv --view y=y.csv:censored --view os=os.csv:survival{time=days,event=died} -k 2 --seed 1 --max-sweeps 30";
 
+/// Times that the model fills in can be told from those that were seen, and the table can be read again.
+#[test]
+fn imputed_times_come_with_events() {
+    let dir = folder();
+    let dir = dir.path();
+    ok(dir, &format!("fit {VIEWS} --out m.pv"));
+    ok(dir, "impute m.pv --view os --out times.csv");
+    let (before, after) = (get(dir, "os.csv"), get(dir, "times.csv"));
+    assert!(after.starts_with("sample,days,died\n"), "{after}");
+    let mut censored = 0;
+    for (before, after) in before.lines().zip(after.lines()).skip(1) {
+        let cells = |line: &str| -> Vec<String> { line.split(',').map(str::to_owned).collect() };
+        let (before, after) = (cells(before), cells(after));
+        let [days, filled] = [&before[2], &after[1]].map(|x| x.parse::<f64>().expect("a time"));
+        assert_eq!((&after[0], &after[2]), (&before[0], &before[3]));
+        if before[3] == "1" {
+            assert_eq!(days, filled);
+        } else {
+            assert!(filled > days, "{filled}");
+            censored += 1;
+        }
+    }
+    assert!(censored > 3);
+    ok(
+        dir,
+        &format!(
+            "fit {} --out again.pv",
+            VIEWS.replace("os.csv", "times.csv")
+        ),
+    );
+}
+
 #[test]
 fn limits_and_times_go_in_and_come_out() {
     let dir = folder();

@@ -55,7 +55,7 @@ impl Model {
         self.chooses_entries() && self.views.iter_mut().all(starts)
     }
     /// Whether weights of some view choose which entries are zero.
-    pub(crate) fn chooses_entries(&self) -> bool {
+    pub fn chooses_entries(&self) -> bool {
         self.views.iter().any(|v| v.weights.inclusion().is_some())
     }
 }

@@ -219,6 +219,7 @@ fn range(option: &str) -> &'static str {
         "relaxation" => "give a number above 0 and below 2",
         "folds" => "give a whole number from 2 on",
         "models" => "give one at least, each with a name of its own",
+        "targets" => "name each view once",
         "share" => "give a share above 0 and below 1",
         "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" | "level" => {
             "give a number above 0 and below 1"

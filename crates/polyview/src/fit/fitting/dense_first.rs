@@ -1,7 +1,8 @@
-//! Sparse weights of counts begin where dense ones lead (docs/decisions/0104-means-go-to-the-intercepts.md).
+//! Sparse weights of counts, or of many samples, begin where dense ones lead
+//! (docs/decisions/0104-means-go-to-the-intercepts.md, 0107-noise-of-many-samples.md).
 
-use polyview_core::{Journal, State};
-use polyview_infer::{Model, RunRecord, Start, VbRun, turned_by_varimax};
+use polyview_core::{Journal, State, View};
+use polyview_infer::{Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
@@ -13,8 +14,9 @@ use crate::fit::start::spread;
 use crate::plan::Plan;
 use crate::spec::ViewChoices;
 
-/// Sweeps of dense weights, at most.
+/// Sweeps of dense weights, at most; of many samples, of which they are to find how many factors there are.
 const SWEEPS: usize = 50;
+const SWEEPS_OF_MANY: usize = 500;
 
 /// Variance of logarithms of counts from which on dense weights come first, mean over the features: with less, sparse weights find their way and end
 /// higher than from varimax.
@@ -28,27 +30,33 @@ pub(super) struct DenseFirst {
 }
 
 impl DenseFirst {
-    /// A run from the same factors as that of `model`, where that has sparse weights, and data that say where weights begin, alone, whose rates are far apart; none
+    /// A run from the same factors as that of `model`, where that has sparse weights, and many samples or else data that say
+    /// where weights begin, alone, whose rates are far apart; none
     /// otherwise, nor where another start was asked for, the algorithm is another program's or the composer no specification.
     pub(super) fn new(given: &Given, model: &mut Model, start: &Mat<f64>) -> Result<Option<Self>> {
         let spec = given.composed.spec();
         let usual = given.composed.options.start == Start::default();
         let usual = usual && !given.composed.is_faithful();
-        let spec = spec.filter(|_| usual && model.is_sparse_at_data());
+        let spec = spec.filter(|_| usual && model.chooses_entries());
         let Some(spec) = spec else {
             return Ok(None);
         };
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
-        if spread(&given.composed, groups, seen)? < SPREAD {
+        let features = given.views.iter().map(View::n_features).sum();
+        let sweeps = if many_samples(given.samples.len(), features) {
+            SWEEPS_OF_MANY
+        } else if model.is_sparse_at_data() && spread(&given.composed, groups, seen)? >= SPREAD {
+            SWEEPS
+        } else {
             return Ok(None);
-        }
+        };
         let mut spec = spec.clone();
         let dense = ViewChoices::default().selection;
         for view in &mut spec.views {
             view.choices.selection = dense.clone();
         }
         spec.defaults.selection = dense;
-        spec.vb.max_sweeps = SWEEPS;
+        spec.vb.max_sweeps = sweeps;
         let composed = given.composed.with_spec(spec);
         let views = given.views.clone();
         let plan = Plan::choose(&composed, groups, &given.views, &mut Journal::default())?;

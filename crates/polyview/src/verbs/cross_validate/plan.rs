@@ -322,6 +322,9 @@ fn incompatible(view: &str, what: &str, with: &str) -> crate::Error {
     .into()
 }
 
+/// What plain predictors are called beside the models.
+const BASELINES: [&str; 3] = ["mean", "ridge regression", "logistic regression"];
+
 fn check_counts(models: &[CrossValidateModel], options: &CrossValidateOptions) -> Result<()> {
     let bad = |option, value: String| Err(ErrorKind::Option { option, value }.into());
     if options.folds < 2 {
@@ -339,6 +342,15 @@ fn check_counts(models: &[CrossValidateModel], options: &CrossValidateOptions) -
     for (i, model) in models.iter().enumerate() {
         if models[..i].iter().any(|m| m.name == model.name) {
             return bad("models", format!("'{}' twice", model.name));
+        }
+        // figures go by names
+        if BASELINES.contains(&model.name.as_str()) {
+            return bad("models", format!("'{}', a baseline", model.name));
+        }
+    }
+    for (i, target) in options.targets.iter().enumerate() {
+        if options.targets[..i].contains(target) {
+            return bad("targets", format!("'{target}' twice"));
         }
     }
     Ok(())

@@ -27,6 +27,7 @@ mod kinds_of_sources;
 mod labels;
 mod levels;
 mod log_counts;
+mod many_samples;
 mod mixture;
 mod mofa;
 mod new_samples;

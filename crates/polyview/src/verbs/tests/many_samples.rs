@@ -1,0 +1,42 @@
+//! Many samples of few features (docs/decisions/0107-noise-of-many-samples.md).
+
+use polyview_core::{Dataset, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal};
+
+use crate::{Fit, ModelSpec, models};
+
+/// Two views of five features each, of two factors, with noise of its own in each feature.
+fn data(samples: usize, seed: u64) -> Dataset {
+    let mut rng = StreamKey::new(seed).rng();
+    let mut normal = |rows, columns| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
+    let (z, w) = (normal(samples, 2), normal(2, 10));
+    let (x, noise) = (&z * &w, normal(samples, 10));
+    let table = |name: &str, first: usize| Table {
+        name: name.to_owned(),
+        samples: (0..samples).map(|n| format!("s{n}")).collect(),
+        features: (0..5).map(|d| format!("{name}{d}")).collect(),
+        values: Mat::from_fn(samples, 5, |n, d| {
+            let d = first + d;
+            x[(n, d)] + (0.6 + 0.1 * d as f64) * noise[(n, d)]
+        }),
+        levels: Vec::new(),
+    };
+    let builder = Dataset::builder().view(table("a", 0));
+    builder.view(table("b", 5)).build().unwrap()
+}
+
+fn fit(spec: ModelSpec) -> Fit {
+    crate::fit(data(20_000, 3), spec).unwrap()
+}
+
+/// Each factor that is offered beyond those of the data could take the noise of a feature to
+/// itself, and the likelihood would be the same.
+#[test]
+fn noise_of_single_features_is_no_factor() {
+    for spec in [models::bibfa(10), models::mofa(10)] {
+        let fit = fit(spec);
+        assert_eq!(fit.k(), 2, "{}", fit.spec().unwrap().model);
+        assert!(fit.record().converged());
+    }
+}
