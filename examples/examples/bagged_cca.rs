@@ -111,7 +111,7 @@ fn main() -> Result<(), Error> {
     let new = fit.project(new)?;
     println!(
         "balanced accuracy on new samples {:.3}, on folds {:.3}",
-        balanced_accuracy(truth, &machine.predict(new.as_ref())?),
+        balanced_accuracy(truth, &machine.predict(new.as_ref())?)?,
         tuned.accuracy[tuned.chosen]
     );
 

@@ -1,9 +1,9 @@
-//! Principal components, canonical correlation and supervised projections, where features are fewer than some thousands
+//! Principal components, canonical correlation and supervised projections; the last where features are fewer than some thousands
 //! (spec/thesis 3.1 to 3.3).
 
 use crate::MvaError;
 use crate::centre::{Projection, at_least, centred, finite, same};
-use crate::spectrum::{leading, pseudo_power};
+use crate::spectrum::{RELATIVE_RANK, leading, pseudo_power};
 use polyview_linalg::{Mat, MatRef, cross, thin_svd, times_small};
 
 /// Principal components.
@@ -55,7 +55,8 @@ pub struct Cca {
 
 /// The `components` leading canonical pairs of `x` ($N \times D\_1$) and `y` ($N \times D\_2$), by one singular value
 /// decomposition of $C\_{11}^{-1/2} C\_{12} C\_{22}^{-1/2}$ (spec/thesis 3.2). `ridge` is added to the diagonals of
-/// $C\_{11}$ and $C\_{22}$, which are sums over samples; directions without variance are left out.
+/// $C\_{11}$ and $C\_{22}$, which are sums over samples; directions without variance are left out. Of views with more
+/// features than samples those in which samples vary are found first, and there are no more pairs than of these.
 ///
 /// # Errors
 /// [`MvaError::NotFinite`], [`MvaError::Empty`], [`MvaError::Shape`] where samples differ, [`MvaError::OutOfRange`] of
@@ -70,6 +71,7 @@ pub fn cca(
     at_least("the ridge", ridge, 0.0)?;
     let (x, mean_x) = centred("the first view", x)?;
     let (y, mean_y) = centred("the second view", y)?;
+    let ((x, from_x), (y, from_y)) = (of_samples(x)?, of_samples(y)?);
     let root_x = inverse_root(x.as_ref(), ridge)?;
     let root_y = inverse_root(y.as_ref(), ridge)?;
     let between = cross(x.as_ref(), y.as_ref());
@@ -87,14 +89,32 @@ pub fn cca(
         times_small(x.as_ref(), first.as_ref()),
         times_small(y.as_ref(), second.as_ref()),
     );
+    let of_features = |from: Option<Mat<f64>>, directions: Mat<f64>| match from {
+        Some(v) => times_small(v.as_ref(), directions.as_ref()),
+        None => directions,
+    };
     Ok(Cca {
         correlations: (0..k)
             .map(|j| correlation(z_x.col_as_slice(j), z_y.col_as_slice(j)))
             .collect(),
         singular_values: svd.singular_values[..k].to_vec(),
-        first: Projection::new(mean_x, first),
-        second: Projection::new(mean_y, second),
+        first: Projection::new(mean_x, of_features(from_x, first)),
+        second: Projection::new(mean_y, of_features(from_y, second)),
     })
+}
+
+/// A centred table with more features than samples in coordinates of the directions in which samples vary, and these,
+/// features × directions; other tables as they are. No direction beside these is of use to a ridge, which is the same in all.
+fn of_samples(x: Mat<f64>) -> Result<(Mat<f64>, Option<Mat<f64>>), MvaError> {
+    if x.ncols() <= x.nrows() {
+        return Ok((x, None));
+    }
+    let svd = thin_svd(x.as_ref())?;
+    let squares: Vec<f64> = svd.singular_values.iter().map(|s| s * s).collect();
+    let least = RELATIVE_RANK * squares.first().copied().unwrap_or(0.0);
+    let rank = squares.iter().filter(|s| **s > least).count().max(1);
+    let v = svd.v.as_ref().subcols(0, rank).to_owned();
+    Ok((times_small(x.as_ref(), v.as_ref()), Some(v)))
 }
 
 /// The correlation of two columns of mean 0; 0 where one is 0 throughout.

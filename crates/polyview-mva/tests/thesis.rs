@@ -1,7 +1,7 @@
 //! The lists of spec/thesis 15: item 9 of 15.1, the guided vector of 15.2, the toy of 15.3.
 
 use approx::assert_relative_eq;
-use polyview_linalg::{Mat, MatRef, frobenius_dot};
+use polyview_linalg::{Mat, MatRef, frobenius_dot, thin_qr};
 use polyview_mva::{
     Bagging, BaggingOptions, Balance, Guided, GuidedOptions, Metric, RbCca, RbCcaOptions,
     Representer, cca, class_indicators, dual, guided, opls, pca,
@@ -186,6 +186,36 @@ fn equal_penalties_make_both_representers_one() {
             assert_relative_eq!(at(&rows), at(&exact), epsilon = 1e-8);
         }
     }
+}
+
+/// A view of more features than samples has the pairs of what it is made of, in orthonormal directions.
+#[test]
+fn cca_of_wide_views_is_that_of_the_directions_in_which_samples_vary() {
+    let (t, y) = (normal(4, 20, 6), normal(5, 20, 3));
+    let q = thin_qr(normal(6, 50, 6).as_ref()).unwrap().0;
+    let wide = &t * q.transpose();
+    for ridge in [0.0, 3.0] {
+        let narrow = cca(t.as_ref(), y.as_ref(), 3, ridge).unwrap();
+        let fit = cca(wide.as_ref(), y.as_ref(), 3, ridge).unwrap();
+        let directions = &q * narrow.first.directions();
+        for k in 0..3 {
+            assert_relative_eq!(fit.correlations[k], narrow.correlations[k], epsilon = 1e-10);
+            assert_relative_eq!(
+                fit.singular_values[k],
+                narrow.singular_values[k],
+                epsilon = 1e-10
+            );
+            let (a, b) = (fit.first.directions(), &directions);
+            let sign = (a[(0, k)] * b[(0, k)]).signum();
+            for d in 0..50 {
+                assert_relative_eq!(sign * a[(d, k)], b[(d, k)], epsilon = 1e-9);
+            }
+        }
+    }
+    // a wide view that does not vary has nothing to do with any other
+    let constant = Mat::full(20, 30, 2.0);
+    let none = cca(constant.as_ref(), y.as_ref(), 3, 1.0).unwrap();
+    assert!(none.correlations.iter().all(|c| *c == 0.0));
 }
 
 #[test]
