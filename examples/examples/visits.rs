@@ -248,7 +248,7 @@ fn main() -> Result<(), Error> {
         println!(
             "{:<24} {:>8.3}",
             format!("DX, {what}"),
-            balanced_accuracy(&truth, &found)
+            balanced_accuracy(&truth, &found)?
         );
     }
     Ok(())
