@@ -1,6 +1,6 @@
 //! Mixture priors of the factors and local classifiers.
 
-use polyview_core::{Dataset, Table};
+use polyview_core::{Dataset, DatasetBuilder, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
@@ -213,7 +213,7 @@ fn groups_are_in_the_way_where_there_are_some() {
         let names = samples.iter().enumerate();
         let groups = names.map(|(n, s)| (s.clone(), of(n).to_owned())).collect();
         let views = data.views().iter().map(|v| table(&data, v));
-        let builder = views.fold(Dataset::builder(), |b, t| b.view(t));
+        let builder = views.fold(Dataset::builder(), DatasetBuilder::view);
         builder.groups(groups).build().unwrap()
     };
     let several = grouped(|n| if n % 2 == 0 { "a" } else { "b" });
