@@ -12,9 +12,9 @@ const MOST: usize = 2_000_000;
 /// A sum over counts ends where terms are smaller than this share of the largest one, once they add up to
 /// 1 but for `LEFT`: between two modes they are small as well.
 const TAIL: f64 = 1e-17;
-const LEFT: f64 = 1e-9;
-/// Terms so small in a row, and half as many as there were, end it whatever they add up to.
-const SMALL: usize = 1000;
+const LEFT: f64 = 1e-6;
+/// So many terms so small in a row end it whatever they add up to.
+const SMALL: usize = 100_000;
 /// Grid of real numbers, $x = c + s\sinh t$: steps in t, and how far they go.
 const STEP: f64 = 0.05;
 const REACH: f64 = 24.0;
@@ -71,7 +71,7 @@ impl Table {
                     } else {
                         0
                     };
-                    if small > 0 && (sum > 1.0 - LEFT || small > SMALL + i / 2) {
+                    if small > 0 && (sum > 1.0 - LEFT || small > SMALL) {
                         break;
                     }
                 }
