@@ -44,7 +44,7 @@ impl DenseFirst {
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
         let features = given.views.iter().map(View::n_features).sum();
         let sweeps = if many_samples(given.samples.len(), features) {
-            SWEEPS_OF_MANY
+            SWEEPS_OF_MANY.min(spec.vb.max_sweeps)
         } else if model.is_sparse_at_data() && spread(&given.composed, groups, seen)? >= SPREAD {
             SWEEPS
         } else {
