@@ -27,7 +27,7 @@ pub enum Start {
 
 /// Whether samples are so many times the features that directions which are no more than noise are no start: factors that
 /// begin there explain the noise of single features, and need as many more sweeps to leave it to the noise as there are
-/// more samples (docs/decisions/0107-noise-of-many-samples.md).
+/// more samples (docs/decisions/0107-noise-of-many-samples.md). `samples` are all, `features` those of all views.
 pub fn many_samples(samples: usize, features: usize) -> bool {
     samples > MANY * features
 }
@@ -95,12 +95,11 @@ pub fn start_factors(
         Start::Varimax if many => found,
         _ => all,
     };
-    let mut z = normal(rows, k, key.block(3));
-    for j in 0..taken {
-        for n in 0..rows {
-            z[(n, j)] = root * svd.u[(n, j)];
-        }
-    }
+    let rest = normal(rows, k - taken, key.block(3));
+    let mut z = Mat::from_fn(rows, k, |n, j| match j.checked_sub(taken) {
+        None => root * svd.u[(n, j)],
+        Some(j) => rest[(n, j)],
+    });
     if found > 1 {
         let loadings = Mat::from_fn(svd.v.nrows(), found, |d, j| {
             svd.v[(d, j)] * svd.singular_values[j] / root

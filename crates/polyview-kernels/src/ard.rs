@@ -21,7 +21,7 @@ use crate::error::KernelError;
 use crate::kernel::{Kernel, Smoothness};
 use crate::map::{similarities, to_themselves};
 use crate::ridge::Decomposed;
-use crate::units::{Holes, Points, Units, names_fit};
+use crate::units::{Holes, Points, Units, names_fit, same};
 
 mod held_out;
 
@@ -141,27 +141,13 @@ impl Comparison {
     ) -> Result<Self, KernelError> {
         names_fit(&table)?;
         let n = table.samples.len();
-        for (what, expected, found, fits) in [
-            (
-                "rows of the targets",
-                n,
-                targets.nrows(),
-                targets.nrows() == n,
-            ),
-            (
-                "samples to compare widths on, at least",
-                2 * FOLDS_OF_WIDTHS,
-                n,
-                n >= 2 * FOLDS_OF_WIDTHS,
-            ),
-        ] {
-            if !fits {
-                return Err(KernelError::Shape {
-                    what,
-                    expected,
-                    found,
-                });
-            }
+        same("rows of the targets", n, targets.nrows())?;
+        if n < 2 * FOLDS_OF_WIDTHS {
+            return Err(KernelError::Shape {
+                what: "samples to compare widths on, at least",
+                expected: 2 * FOLDS_OF_WIDTHS,
+                found: n,
+            });
         }
         let (units, out) = Units::learn(&table, !choice.raw, Holes::Expected)?.varying();
         if units.features.is_empty() {

@@ -44,25 +44,29 @@ pub(crate) struct Points {
     pub(crate) with_holes: usize,
 }
 
+/// Refuses a number that is not what the values call for.
+///
+/// # Errors
+/// [`KernelError::Shape`].
+pub(crate) fn same(what: &'static str, expected: usize, found: usize) -> Result<(), KernelError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(KernelError::Shape {
+        what,
+        expected,
+        found,
+    })
+}
+
 /// Refuses a table whose names are not those of its rows and columns, one each.
 ///
 /// # Errors
 /// [`KernelError::Shape`].
 pub(crate) fn names_fit(table: &Table) -> Result<(), KernelError> {
     let (rows, columns) = table.values.shape();
-    for (what, expected, found) in [
-        ("names of samples", rows, table.samples.len()),
-        ("names of features", columns, table.features.len()),
-    ] {
-        if expected != found {
-            return Err(KernelError::Shape {
-                what,
-                expected,
-                found,
-            });
-        }
-    }
-    Ok(())
+    same("names of samples", rows, table.samples.len())?;
+    same("names of features", columns, table.features.len())
 }
 
 impl Units {

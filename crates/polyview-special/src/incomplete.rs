@@ -72,8 +72,8 @@ fn gamma_q_of_large(a: f64, x: f64) -> f64 {
 /// $I\_x(a, b)$ for $a, b > 0$, $0 \le x \le 1$: the regularised incomplete beta function. NaN
 /// elsewhere.
 ///
-/// Absolute accuracy 1e-11 where $a + b$ is below $10^6$ (`special`; $3\cdot10^{-10}$ at $10^7$ and $10^{-7}$
-/// at $10^9$); its series have up to some $a + b$ terms.
+/// Absolute accuracy 1e-11 (`special`), less of large shapes: $3\cdot10^{-10}$ off at $a + b = 10^7$ and $10^{-7}$ at
+/// $10^9$; its series have up to some $a + b$ terms.
 ///
 /// ```
 /// // two of two trials
