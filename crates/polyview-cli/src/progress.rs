@@ -166,11 +166,11 @@ fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
         Some(rest) if !p.of_draws => {
             let rest = rest.min(limit);
             let sweeps = rest + later * (p.sweep + rest);
-            format!("about {}", duration(per_sweep * sweeps as f64))
+            about("about ", per_sweep * sweeps as f64)
         }
         _ => {
             let sweeps = limit + later * p.sweeps;
-            format!("{most}{}", duration(per_sweep * sweeps as f64))
+            about(most, per_sweep * sweeps as f64)
         }
     };
     let gain = p
@@ -206,10 +206,18 @@ fn with_time_left(
         0 => "time left known after the first fit".to_owned(),
         done => {
             let rest = work.saturating_sub(done) as f64;
-            format!("about {} left", duration(elapsed * rest / done as f64))
+            format!("{} left", about("about ", elapsed * rest / done as f64))
         }
     };
     format!("{what}, {} elapsed, {left}", duration(elapsed))
+}
+
+/// A time that is not known well, with a word for that before it where it is a number.
+fn about(word: &str, seconds: f64) -> String {
+    match duration(seconds) {
+        under if seconds < 0.5 => under,
+        other => format!("{word}{other}"),
+    }
 }
 
 /// A time in words, with as many digits as such a time deserves.
@@ -332,5 +340,7 @@ mod tests {
         ] {
             assert_eq!(duration(seconds), text);
         }
+        assert_eq!(about("about ", 0.2), "under 1 s");
+        assert_eq!(about("at most ", 0.6), "at most 1 s");
     }
 }

@@ -269,13 +269,14 @@ pub enum MetadataValues {
     Numbers(Vec<f64>),
 }
 
-/// One column of what is known about the samples. Kept for reports, never
-/// modelled.
+/// One column of what is known about the samples: kept for reports, for folds that keep samples together and
+/// for what is compared with factors. A fit looks at a column where it is asked to, as a covariate or as the sizes of
+/// counts; of itself it models none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     /// The column's name.
     pub name: String,
-    /// One value a sample, in the order of the data set.
+    /// A value for each sample, in the order of the data set.
     pub values: MetadataValues,
 }
 

@@ -111,7 +111,7 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     }
     /// How fast the log density changes with the predictor: π over the distance of its nearest
     /// singularity from the real axis (spec/sites 1.4). 1 for logistic functions and counts;
-    /// the inverse scale of noise for real data.
+    /// the inverse scale of noise for real data. A finite number above 0 for every parameter in its range.
     fn sharpness(&self, parameter: f64) -> f64 {
         let _ = parameter;
         1.0

@@ -57,7 +57,8 @@ impl<L: ScalarLikelihood> Expected<L> {
     ///
     /// # Errors
     /// [`DataError::OutOfDomain`] for a datum that the likelihood does not know,
-    /// [`DataError::NothingObserved`] when every cell of a view with samples is missing.
+    /// [`DataError::NothingObserved`] when every cell of a view with samples is missing,
+    /// [`DataError::Composed`] for a sharpness that is no finite number above 0.
     pub fn new(view: View, likelihood: L) -> Result<Self, DataError> {
         if view.n_samples() > 0 && view.n_observed() == 0 {
             return Err(DataError::NothingObserved {
@@ -77,6 +78,18 @@ impl<L: ScalarLikelihood> Expected<L> {
         check_domain(&view, likelihood.needs(), |n, d, x| {
             likelihood.admits(cell(n, d, x))
         })?;
+        let ends = (likelihood.parameter()).map_or([1.0; 2], |p| [p.range.0, p.range.1]);
+        for at in ends {
+            let sharpness = likelihood.sharpness(at);
+            if !(sharpness > 0.0 && sharpness.is_finite()) {
+                let why = format!(
+                    "view '{}': the likelihood says a sharpness of {sharpness} at the parameter {at}, where it \
+                     is to be a finite number above 0",
+                    view.name()
+                );
+                return Err(DataError::Composed { why });
+            }
+        }
         let (name, features, data) = Data::of(view);
         let mut term = Self {
             name,
