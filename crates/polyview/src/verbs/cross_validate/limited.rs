@@ -23,14 +23,18 @@ pub(super) fn ln_normal((least, most): (f64, f64), mean: f64, sd: f64) -> f64 {
     }
 }
 
-/// Normal laws about what is predicted of the cells of the fold, with standard deviations one a feature.
+/// Normal laws about what is predicted of the cells of the fold, with a standard deviation for each feature.
 pub(super) fn normal(target: &Target, mean: Mat<f64>, sd: &[f64]) -> Predicted {
     let own = Mat::from_fn(mean.nrows(), mean.ncols(), |n, d| {
         let cell = target.test.interval(n, d);
         cell.map_or(f64::NAN, |cell| ln_normal(cell, mean[(n, d)], sd[d]))
     });
+    // of logarithms of times, whose curves are scored; where no law is, neither is a curve
+    let curves = target.kind.is_survival() && sd.iter().all(|sd| sd.is_finite());
+    let spread = Mat::from_fn(mean.nrows(), mean.ncols(), |_, d| sd[d]);
     Predicted {
         ln_densities: target.has_limits().then_some(own),
+        sd: curves.then_some(spread),
         ..Predicted::means(mean)
     }
 }

@@ -58,8 +58,11 @@ impl Predicted {
             }
         };
         take(&mut self.mean, &other.mean);
-        if let (Some(own), Some(other)) = (&mut self.sd, &other.sd) {
-            take(own, other);
+        if let Some(own) = &mut self.sd {
+            // as of densities below
+            for d in 0..own.ncols() {
+                own[(to, d)] = other.sd.as_ref().map_or(f64::NAN, |sd| sd[(from, d)]);
+            }
         }
         if let (Some(own), Some(other)) = (&mut self.ln_densities, &other.ln_densities) {
             // where no law is said of the one, that of the other stands for nothing
@@ -257,7 +260,8 @@ fn of_times(
         let mean: Vec<f64> = rows.iter().map(|&n| predicted.mean[(n, d)]).collect();
         orders.extend(metrics::concordance(&truth, &mean)?);
         count += truth.len();
-        let Some(sd) = &predicted.sd else {
+        let known = |sd: &&Mat<f64>| rows.iter().all(|&n| sd[(n, d)].is_finite());
+        let Some(sd) = predicted.sd.as_ref().filter(known) else {
             continue;
         };
         let at = metrics::event_times(&training);

@@ -365,7 +365,7 @@ fn mean(target: &Target) -> Result<Predicted> {
     let view = &target.training;
     let rows = target.test.n_samples();
     let offset = target.offset.as_ref().filter(|_| target.takes_offset());
-    if target.has_limits() {
+    if target.kind.is_censored() {
         return limited::mean(target, offset);
     }
     if let Some(offset) = offset {

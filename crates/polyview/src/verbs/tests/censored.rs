@@ -269,6 +269,13 @@ fn times_to_an_event_are_predicted_from_other_views() {
     assert_eq!(of("mean", Score::Concordance), Some(0.5));
     let brier = of("m", Score::IntegratedBrier).unwrap();
     assert!(brier > 0.0 && brier < 0.2, "{brier}");
+    // the baselines say a law too, one that knows the features and one that does not
+    let regressed = of("regression on limits", Score::IntegratedBrier).unwrap();
+    let plain = of("mean", Score::IntegratedBrier).unwrap();
+    assert!(
+        brier < plain && regressed < plain,
+        "{brier} {regressed} {plain}"
+    );
     let fit = crate::fit(data.clone(), spec("censored")).unwrap();
     let said = fit
         .predict(&data.with_views(&["real", "y"]).unwrap(), "os")
