@@ -1,5 +1,6 @@
 //! Where a run starts from (spec/sshiba 5, 9.5; docs/decisions/0003-start-and-order.md).
 
+mod beyond;
 mod completed;
 mod noise;
 mod unmixed;
@@ -10,6 +11,8 @@ use polyview_linalg::{
 };
 use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
+
+pub use beyond::more_factors;
 
 /// How factors are started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -192,7 +192,7 @@ fn largest_gap(kinds: &[Kind], n: usize, k: usize, seed: u64) -> f64 {
         tolerance: 1e-14,
     };
     let mut run = stochastic(kinds, &views, k, options, still());
-    run.start(start.clone()).expect("a start");
+    run.start(start.clone(), &[0..n]).expect("a start");
     let model = Model::new(
         {
             let mut z = factors(n, k);
@@ -349,9 +349,9 @@ fn errors(kind: Kind, k: usize, options: StochasticOptions) -> (f64, f64, Stocha
     );
     let mut run = stochastic(&[kind], &views, k, options, vb);
     let first = StochasticRun::first_batch(n, &options, StreamKey::new(5));
-    let rows: Vec<usize> = first.into_iter().flatten().collect();
-    run.start(Mat::from_fn(rows.len(), k, |i, j| start[(rows[i], j)]))
-        .expect("a start");
+    let rows: Vec<usize> = first.iter().cloned().flatten().collect();
+    let own = Mat::from_fn(rows.len(), k, |i, j| start[(rows[i], j)]);
+    run.start(own, &first).expect("a start");
     while run.sweep().expect("an epoch").outcome.is_none() {}
     let z = run.project_all().expect("factors");
     let by_parts = error(&hidden, &z, &run.model().views[0]);
@@ -431,7 +431,8 @@ fn a_batch_stands_for_all_samples() {
             assert!((shape - 1e-6 - 0.5 * n as f64).abs() < 1e-6, "{shape}");
         }
     };
-    run.start(normal(rows, 3, key.block(40))).expect("a start");
+    run.start(normal(rows, 3, key.block(40)), &first)
+        .expect("a start");
     check(&run);
     let estimate = run.sweep().expect("an epoch").bound;
     check(&run);
@@ -443,7 +444,8 @@ fn a_batch_stands_for_all_samples() {
         "{estimate} {bound}"
     );
     // a start of other samples is refused
-    assert!(run.start(normal(rows + 1, 3, key.block(40))).is_err());
+    let longer = normal(rows + 1, 3, key.block(40));
+    assert!(run.start(longer, &first).is_err());
 }
 
 #[test]
@@ -464,8 +466,9 @@ fn bits_do_not_depend_on_the_number_of_threads() {
         let kinds = [Kind::Holes, Kind::Binary];
         let mut run = stochastic(&kinds, &views, 4, options, VbOptions::default());
         let first = StochasticRun::first_batch(500, &options, StreamKey::new(5));
-        let rows = first.into_iter().flatten().count();
-        run.start(normal(rows, 4, key.block(40))).expect("a start");
+        let rows = first.iter().cloned().flatten().count();
+        run.start(normal(rows, 4, key.block(40)), &first)
+            .expect("a start");
         let mut outcome = None;
         while outcome.is_none() {
             outcome = run.sweep().expect("an epoch").outcome;
@@ -488,4 +491,29 @@ fn bits_do_not_depend_on_the_number_of_threads() {
                 .all(|(a, b)| a.to_bits() == b.to_bits())
         );
     }
+}
+
+#[test]
+fn first_samples_are_those_of_the_first_batches() {
+    let options = StochasticOptions {
+        batch: 0.1,
+        ..StochasticOptions::default()
+    };
+    let key = StreamKey::new(3);
+    let of = |count: usize| -> Vec<usize> {
+        let ranges = StochasticRun::first_samples(1000, &options, key, count);
+        ranges.into_iter().flatten().collect()
+    };
+    let batch: Vec<usize> = (StochasticRun::first_batch(1000, &options, key).into_iter())
+        .flatten()
+        .collect();
+    assert_eq!(of(batch.len()), batch);
+    let more = of(batch.len() + 37);
+    assert_eq!(more.len(), batch.len() + 37);
+    assert_eq!(more[..batch.len()], batch);
+    assert_eq!(of(7), batch[..7]);
+    let mut all = of(usize::MAX);
+    all.sort_unstable();
+    assert_eq!(all, (0..1000).collect::<Vec<_>>());
+    assert!(of(0).is_empty());
 }

@@ -49,10 +49,10 @@ pub enum StochasticError {
     /// The data could not be read.
     #[error("{0}")]
     Source(SourceError),
-    /// A start that does not have a row for each sample of the first batch.
-    #[error("the start has {found} rows, the first batch {expected} samples")]
+    /// A start that does not have a row for each of its samples.
+    #[error("the start has {found} rows for {expected} samples")]
     Start {
-        /// Samples of the first batch.
+        /// Samples.
         expected: usize,
         /// Rows of the start.
         found: usize,

@@ -88,7 +88,7 @@ impl Run<Stochastic> {
         };
         Ok(Self::of(model, strategy, key))
     }
-    /// Samples of the first batch, to which a start belongs and from which
+    /// Samples of the first batch, to which a start may belong and from which
     /// parts may learn their starting intercepts.
     pub fn first_batch(
         samples: usize,
@@ -98,20 +98,43 @@ impl Run<Stochastic> {
         let batches = Batches::new(samples, options);
         batches.shuffled(key.sweep(0).block(SHUFFLE)).swap_remove(0)
     }
+    /// So many samples, or all that there are, in the order in which the first epoch visits them: for a
+    /// start from more samples than a batch has, or from fewer.
+    pub fn first_samples(
+        samples: usize,
+        options: &StochasticOptions,
+        key: StreamKey,
+        count: usize,
+    ) -> Vec<Range<usize>> {
+        let batches = Batches::new(samples, options).shuffled(key.sweep(0).block(SHUFFLE));
+        let mut left = count.min(samples);
+        let mut out = Vec::new();
+        for range in batches.into_iter().flatten() {
+            let end = range.end.min(range.start + left);
+            left -= end - range.start;
+            if end > range.start {
+                out.push(range.start..end);
+            }
+        }
+        out
+    }
 
-    /// Makes the first weights from starting factors of the first batch
-    /// (samples × K), as the first half of a sweep of variational Bayes.
+    /// Makes the first weights from starting factors of these samples (samples × K), as the first
+    /// half of a sweep of variational Bayes.
     ///
     /// # Errors
     /// [`StochasticError`] from reading, from the parts, or where the start has
     /// another number of rows.
-    pub fn start(&mut self, factors: Mat<f64>) -> Result<(), StochasticError> {
+    pub fn start(
+        &mut self,
+        factors: Mat<f64>,
+        ranges: &[Range<usize>],
+    ) -> Result<(), StochasticError> {
         let Self { state, strategy } = self;
         let samples = strategy.source.samples();
-        let ranges = Self::first_batch(samples, &strategy.options, state.key);
         // the parts may still hold the samples that they were made from
         strategy.load(state, &[])?;
-        let rows = strategy.load(state, &ranges)?;
+        let rows = strategy.load(state, ranges)?;
         if factors.nrows() != rows || factors.ncols() != state.model.k() {
             return Err(StochasticError::Start {
                 expected: rows,

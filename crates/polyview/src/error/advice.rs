@@ -185,6 +185,11 @@ impl ErrorKind {
             Self::Numeric(_) | Self::Linalg(_) | Self::Baseline(_) | Self::Score { .. } => {
                 "check the data for extreme values; standardise the features".to_owned()
             }
+            Self::NoComponent { count, .. } => format!("ask for a number below {count}"),
+            Self::Start { .. } => {
+                "give finite numbers, a row for each sample and a column for each factor, before the first step"
+                    .to_owned()
+            }
             Self::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
             // what went wrong in a fold has its own
             Self::Data(_)

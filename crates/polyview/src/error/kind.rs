@@ -484,6 +484,20 @@ pub enum ErrorKind {
         /// The engine.
         engine: &'static str,
     },
+    /// A component that the posterior does not have.
+    #[error("component {index} was asked for, and the posterior has {count}, counted from 0")]
+    NoComponent {
+        /// The number.
+        index: usize,
+        /// Components: one, or one for each draw that was kept.
+        count: usize,
+    },
+    /// Factors that no fit starts from.
+    #[error("the fit cannot start from these factors: {why}")]
+    Start {
+        /// What is wrong with them, or with the moment.
+        why: String,
+    },
     /// The model file holds no data, and the verb needs them.
     #[error("the model was saved without its data")]
     NoData,

@@ -11,7 +11,7 @@ use polyview_linalg::Mat;
 
 use super::{Fit, place};
 use crate::assemble;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// One component of the posterior: the variational one, or one Gibbs draw
 /// (whose covariances are zero).
@@ -75,8 +75,8 @@ impl Fit {
     /// One component of the posterior.
     ///
     /// # Errors
-    /// An error from [`polyview_core::NumericError::BadState`] when the state
-    /// is damaged or there is none of that number.
+    /// [`ErrorKind::NoComponent`] when there is none of that number; an error from
+    /// [`polyview_core::NumericError::BadState`] when the state is damaged.
     pub fn component(&self, index: usize) -> Result<Component> {
         self.component_as(index, ParameterUncertainty::Posterior)
     }
@@ -100,8 +100,9 @@ impl Fit {
         let state = self
             .components
             .get(index)
-            .ok_or_else(|| polyview_core::NumericError::BadState {
-                name: format!("component {index}"),
+            .ok_or_else(|| ErrorKind::NoComponent {
+                index,
+                count: self.components.len(),
             })
             .map_err(Error::from)?;
         let (k, groups) = (self.k(), assemble::several(self.groups()));

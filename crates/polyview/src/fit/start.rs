@@ -6,9 +6,9 @@ mod grouped;
 use std::borrow::Cow;
 
 use polyview_core::{Groups, RowGroups, RowMoments, View};
-use polyview_infer::start_factors;
+use polyview_infer::{more_factors, start_factors};
 use polyview_likelihoods::normal_scores;
-use polyview_linalg::{Holes, Mat};
+use polyview_linalg::{Holes, LinearOperator, Mat};
 use polyview_random::StreamKey;
 
 use super::ViewInfo;
@@ -56,6 +56,39 @@ pub(super) fn start(
     let k = options.factors + known.len();
     let z = start_factors(options.start, data, sparse, k, key, restart)?;
     Ok(beside(&z, known, options.factors))
+}
+
+/// Factors beyond the `known` ones, for as far as the data have directions that are more than noise, `most` at most.
+///
+/// # Errors
+/// As [`start`].
+pub(super) fn more(
+    composed: &Composed,
+    groups: Option<&Groups>,
+    (infos, views): (&[ViewInfo], &[View]),
+    known: &RowMoments,
+    most: usize,
+) -> Result<Mat<f64>> {
+    let views = start_views(infos, views)?;
+    let blocks = start_blocks(composed, groups, &views);
+    let data = StartData::new(&blocks)?;
+    let squares: Vec<f64> = blocks.iter().flat_map(StartBlock::squares).collect();
+    // covariates and offsets are known as well, and known exactly
+    let training = (composed.adjustment.as_ref()).map_or(&[][..], |a| a.training());
+    let (own, k) = (known.mean(), known.k());
+    let mean = Mat::from_fn(data.nrows(), k + training.len(), |n, j| {
+        match j.checked_sub(k) {
+            None => own[(n, j)],
+            Some(j) => training[j][n],
+        }
+    });
+    let spread = known.cov_sum(None);
+    let covariances = Mat::from_fn(mean.ncols(), mean.ncols(), |i, j| {
+        if i.max(j) < k { spread.get(i, j) } else { 0.0 }
+    });
+    let key = StreamKey::new(composed.options.seed).sweep(0);
+    let known = (mean.as_ref(), covariances.as_ref());
+    Ok(more_factors((&data, &squares), known, most, key)?)
 }
 
 /// Whether weights of some view choose which entries are zero.

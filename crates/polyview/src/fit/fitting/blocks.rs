@@ -6,6 +6,7 @@ use std::time::Instant;
 use polyview_core::{BlockSource, FeatureScaling, Journal, excerpt};
 use polyview_linalg::{Mat, on_pool};
 
+use super::batches::Batches;
 use super::{Fitting, Given};
 use crate::assemble::fit_factors;
 use crate::compose::{Composed, Composer};
@@ -118,7 +119,7 @@ impl Fitting {
         let (_, part) = excerpt(&mut working, LOOKED_AT)
             .map_err(|e| ErrorKind::Source { why: e.to_string() })?;
         note_twins(&part, &mut journal);
-        let run = stochastic::begin(&composed, &infos, Box::new(working))?;
+        let run = Batches::new(&composed, (&samples, &infos), Box::new(working))?;
         Ok(Self {
             given: Given {
                 composed,

@@ -1,39 +1,67 @@
 //! Sparse weights of counts, or of many samples, begin where dense ones lead
 //! (docs/decisions/0104-means-go-to-the-intercepts.md, 0107-noise-of-many-samples.md).
 
-use polyview_core::{Journal, State, View};
+use polyview_core::{Event, Journal, RowMoments, State, View, counted};
 use polyview_infer::{Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
+use serde::{Deserialize, Serialize};
 
 use super::{Given, Progress, swept};
 use crate::compose::Composed;
 use crate::error::Result;
 use crate::file::record_fits;
-use crate::fit::start::spread;
+use crate::fit::start::{more, spread};
 use crate::plan::Plan;
 use crate::spec::ViewChoices;
 
-/// Sweeps of dense weights, at most; of many samples, of which they are to find how many factors there are.
+/// Sweeps of dense weights, at most; of many samples those of a stage.
 const SWEEPS: usize = 50;
-const SWEEPS_OF_MANY: usize = 500;
+const SWEEPS_OF_MANY: usize = 200;
 
 /// Variance of logarithms of counts from which on dense weights come first, mean over the features: with less, sparse weights find their way and end
 /// higher than from varimax.
 const SPREAD: f64 = 1.0;
 
-/// A run of the same data with dense weights.
+/// A run of the same data with dense weights. Of many samples it begins with the factors that are more than noise, and goes
+/// on with those that it leaves, for as long as it leaves any and keeps some of them.
 pub(super) struct DenseFirst {
     composed: Composed,
     plan: Plan,
     run: VbRun,
+    /// Whether there are stages.
+    in_stages: bool,
+    stage: Stage,
+}
+
+/// How far the stages have come.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Stage {
+    /// Factors that the one before kept.
+    kept: usize,
+    /// Sweeps of those before.
+    sweeps: usize,
+}
+
+/// What follows a sweep.
+pub(super) enum Next {
+    /// Another one.
+    Sweep(DenseFirst),
+    /// The sparse weights, from these factors.
+    Start(Mat<f64>),
 }
 
 impl DenseFirst {
     /// A run from the same factors as that of `model`, where that has sparse weights, and many samples or else data that say
     /// where weights begin, alone, whose rates are far apart; none
     /// otherwise, nor where another start was asked for, the algorithm is another program's or the composer no specification.
-    pub(super) fn new(given: &Given, model: &mut Model, start: &Mat<f64>) -> Result<Option<Self>> {
+    /// `samples` are those of the whole fit, of which what is `given` may be a part.
+    pub(super) fn new(
+        given: &Given,
+        samples: usize,
+        model: &mut Model,
+        start: &Mat<f64>,
+    ) -> Result<Option<Self>> {
         let spec = given.composed.spec();
         let usual = given.composed.options.start == Start::default();
         let usual = usual && !given.composed.is_faithful();
@@ -43,7 +71,8 @@ impl DenseFirst {
         };
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
         let features = given.views.iter().map(View::n_features).sum();
-        let sweeps = if many_samples(given.samples.len(), features) {
+        let in_stages = many_samples(samples, features);
+        let sweeps = if in_stages {
             SWEEPS_OF_MANY.min(spec.vb.max_sweeps)
         } else if model.is_sparse_at_data() && spread(&given.composed, groups, seen)? >= SPREAD {
             SWEEPS
@@ -58,56 +87,136 @@ impl DenseFirst {
         spec.defaults.selection = dense;
         spec.vb.max_sweeps = sweeps;
         let composed = given.composed.with_spec(spec);
-        let views = given.views.clone();
         let plan = Plan::choose(&composed, groups, &given.views, &mut Journal::default())?;
-        let model = plan.model(&composed, groups, views, start.clone())?;
-        let (vb, key) = (composed.options.vb.clone(), composed.options.seed);
-        let run = VbRun::new(model, vb, StreamKey::new(key), Journal::default());
+        let first = if in_stages {
+            let none = RowMoments::point(Mat::zeros(start.nrows(), 0));
+            more(&composed, groups, seen, &none, start.ncols())?
+        } else {
+            Mat::zeros(0, 0)
+        };
+        // where nothing is more than noise, or nobody asked
+        let first = if first.ncols() > 0 {
+            first
+        } else {
+            start.clone()
+        };
         Ok(Some(Self {
+            run: run(&composed, &plan, given, first)?,
             composed,
             plan,
-            run,
+            in_stages,
+            stage: Stage::default(),
         }))
     }
-    /// One sweep.
-    pub(super) fn step(&mut self) -> Result<Progress> {
+    /// One sweep; the fit goes on after it.
+    pub(super) fn step(mut self, given: &mut Given) -> Result<(Progress, Next)> {
         let report = swept(&mut self.run)?;
-        let progress = Progress::of(&report, self.composed.options.vb.max_sweeps);
-        Ok(Progress {
+        let progress = Progress {
             before_start: true,
-            ..progress
-        })
+            done: false,
+            ..Progress::of(&report, self.composed.options.vb.max_sweeps)
+        };
+        let next = match report.outcome {
+            None => Next::Sweep(self),
+            Some(_) => self.after(given)?,
+        };
+        Ok((progress, next))
     }
     /// Sweeps done.
     pub(super) fn sweeps(&self) -> usize {
-        self.run.record().sweep
+        self.stage.sweeps + self.run.record().sweep
     }
     /// Writes everything needed to go on.
-    pub(super) fn save(&self, prefix: &str, state: &mut State) -> RunRecord {
-        self.run.save(prefix, state)
+    pub(super) fn save(&self, prefix: &str, state: &mut State) -> (Stage, RunRecord) {
+        (self.stage, self.run.save(prefix, state))
     }
     /// Goes on from what [`DenseFirst::save`] wrote.
     ///
     /// # Errors
     /// [`crate::ErrorKind`] of a record or of arrays that do not fit.
-    pub(super) fn resume(&mut self, prefix: &str, there: RunRecord, state: &State) -> Result<()> {
-        record_fits("sweeps before the run", there.is_whole())?;
+    pub(super) fn resume(
+        &mut self,
+        prefix: &str,
+        (stage, there): (Stage, RunRecord),
+        state: &State,
+    ) -> Result<()> {
+        let fits = there.is_whole();
+        record_fits("sweeps before the run", fits)?;
+        self.stage = stage;
         Ok(self.run.resume(prefix, there, &state.reader())?)
     }
-    /// The factors that are left, turned by varimax of their weights as those of a start are.
-    pub(super) fn into_start(self, given: &Given) -> Result<Mat<f64>> {
-        let (swept, _) = self.run.into_parts();
-        let groups = given.groups.as_ref();
-        let full = (self.plan).expand(&self.composed, groups, &given.views, swept)?;
-        let factors = full.factors.moments().mean();
-        let of_views = full.views.iter().map(|v| v.weights.moments().mean());
-        let rows = of_views.clone().map(|w| w.nrows()).sum();
-        let mut weights = Mat::zeros(rows, factors.ncols());
-        let mut at = 0;
-        for own in of_views {
-            weights.subrows_mut(at, own.nrows()).copy_from(own);
-            at += own.nrows();
+    /// The next stage, if the last one kept some of its own factors and leaves others; else the start.
+    fn after(self, given: &mut Given) -> Result<Next> {
+        let (sweeps, before) = (self.sweeps(), self.stage.kept);
+        let kept = self.run.model().k();
+        let most = given.composed.options.factors.saturating_sub(kept);
+        let full = ended(&self.composed, &self.plan, given, self.run)?;
+        if !self.in_stages || kept <= before || most == 0 {
+            return Ok(Next::Start(turned(&full, sweeps, given)?));
         }
-        Ok(turned_by_varimax(factors, weights.as_ref())?)
+        let known = full.factors.moments();
+        let now = known.mean();
+        let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
+        let others = more(&self.composed, groups, seen, known, most)?;
+        if others.ncols() == 0 {
+            return Ok(Next::Start(turned(&full, sweeps, given)?));
+        }
+        let all = Mat::from_fn(now.nrows(), kept + others.ncols(), |n, k| {
+            match k.checked_sub(kept) {
+                None => now[(n, k)],
+                Some(k) => others[(n, k)],
+            }
+        });
+        Ok(Next::Sweep(Self {
+            run: run(&self.composed, &self.plan, given, all)?,
+            stage: Stage { kept, sweeps },
+            ..self
+        }))
     }
+    /// The factors as they are.
+    pub(super) fn into_start(self, given: &mut Given) -> Result<Mat<f64>> {
+        let sweeps = self.sweeps();
+        let full = ended(&self.composed, &self.plan, given, self.run)?;
+        turned(&full, sweeps, given)
+    }
+}
+
+/// The factors of a model, turned by varimax of their weights as those of a start are; the journal says how many.
+fn turned(full: &Model, sweeps: usize, given: &mut Given) -> Result<Mat<f64>> {
+    let factors = full.factors.moments().mean();
+    let of_views = full.views.iter().map(|v| v.weights.moments().mean());
+    let rows = of_views.clone().map(|w| w.nrows()).sum();
+    let mut weights = Mat::zeros(rows, factors.ncols());
+    let mut at = 0;
+    for own in of_views {
+        weights.subrows_mut(at, own.nrows()).copy_from(own);
+        at += own.nrows();
+    }
+    let start = turned_by_varimax(factors, weights.as_ref())?;
+    let note = format!(
+        "sparse weights start after {} of dense ones, with {} of {} factors",
+        counted(sweeps, "sweep"),
+        start.ncols(),
+        given.composed.options.factors
+    );
+    given.journal.note(0, "start", Event::Note { note });
+    Ok(start)
+}
+
+/// A run from these factors.
+fn run(composed: &Composed, plan: &Plan, given: &Given, start: Mat<f64>) -> Result<VbRun> {
+    let model = plan.model(composed, given.groups.as_ref(), given.views.clone(), start)?;
+    let (vb, key) = (composed.options.vb.clone(), composed.options.seed);
+    Ok(VbRun::new(
+        model,
+        vb,
+        StreamKey::new(key),
+        Journal::default(),
+    ))
+}
+
+/// The model of the data themselves where a run ended.
+fn ended(composed: &Composed, plan: &Plan, given: &Given, run: VbRun) -> Result<Model> {
+    let (swept, _) = run.into_parts();
+    plan.expand(composed, given.groups.as_ref(), &given.views, swept)
 }

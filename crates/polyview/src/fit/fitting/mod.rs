@@ -1,6 +1,7 @@
 //! A fit in progress: sweep by sweep, with checkpoints.
 
 mod again;
+mod batches;
 mod blocks;
 mod chains;
 mod checkpoint;
@@ -20,6 +21,7 @@ use polyview_infer::{GibbsChain, Run, Strategy, SweepReport};
 use polyview_linalg::{Mat, on_pool};
 use serde_json::Value;
 
+use batches::Batches;
 use chains::Chains;
 pub use checkpoint::Checkpoint;
 use checkpoint::no_checkpoints;
@@ -39,7 +41,6 @@ use super::remarks::{
 };
 use super::similarities::among_samples;
 use super::start::start;
-use super::stochastic;
 use super::training::TrainingScale;
 use super::{Fit, FitRecord, ViewInfo};
 use crate::adjust::Adjustment;
@@ -96,9 +97,17 @@ pub(super) trait Campaign: Send {
     fn resume(&mut self, _: &mut Given, _own: &State, _there: (&State, &Value)) -> Result<()> {
         Err(no_checkpoints())
     }
-    /// Starts from these factors; false where the fit has begun or cannot.
-    fn start_from(&mut self, _given: &Given, _factors: &Mat<f64>) -> Result<bool> {
-        Ok(false)
+    /// Starts from these factors.
+    fn start_from(&mut self, given: &Given, _factors: &Mat<f64>) -> Result<()> {
+        Err(ErrorKind::NotWithEngine {
+            what: "a start from given factors",
+            engine: match given.composed.options.engine {
+                EngineKind::Vb => "vb",
+                EngineKind::Gibbs => "gibbs",
+                EngineKind::Stochastic => "stochastic",
+            },
+        }
+        .into())
     }
     /// Whether no step is left.
     fn is_over(&self, _given: &Given) -> bool {
@@ -112,6 +121,12 @@ pub(super) trait Campaign: Send {
     fn chains(&self) -> &[GibbsChain] {
         &[]
     }
+}
+
+/// What a fit that has begun says to a start.
+fn begun() -> Error {
+    let why = "the fit has begun".to_owned();
+    ErrorKind::Start { why }.into()
 }
 
 /// One sweep of a run; an error with the sweep it happened in.
@@ -310,7 +325,7 @@ impl Fitting {
             }
             EngineKind::Stochastic => {
                 let source = Box::new(given.views.clone());
-                let run = stochastic::begin(&given.composed, &given.infos, source)?;
+                let run = Batches::new(&given.composed, (&given.samples, &given.infos), source)?;
                 (Box::new(run), Mat::zeros(0, 0))
             }
         };
@@ -351,21 +366,34 @@ impl Fitting {
     /// Replaces the starting factors (samples × K) before the first step.
     ///
     /// # Errors
-    /// [`ErrorKind::Option`] when the shape is wrong or the fit has begun.
+    /// [`ErrorKind::Start`] when the shape is wrong, a number is not finite or the fit has begun;
+    /// [`ErrorKind::NotWithEngine`] for Gibbs sampling from random numbers and for batches.
     pub fn start_from(&mut self, factors: Mat<f64>) -> Result<()> {
-        let shape = (
-            self.given.samples.len(),
-            self.given.composed.options.factors,
-        );
-        if factors.shape() == shape && self.campaign.start_from(&self.given, &factors)? {
-            self.starts = factors;
-            return Ok(());
+        let samples = self.given.samples.len();
+        let shape = (samples, self.given.composed.options.factors);
+        if factors.shape() != shape {
+            let why = format!(
+                "they are {} x {}, and the fit has {} samples and {} factors",
+                factors.nrows(),
+                factors.ncols(),
+                shape.0,
+                shape.1
+            );
+            return Err(ErrorKind::Start { why }.into());
         }
-        Err(ErrorKind::Option {
-            option: "start",
-            value: format!("{} x {}", factors.nrows(), factors.ncols()),
+        let cells = (0..shape.1).flat_map(|k| (0..samples).map(move |n| (n, k)));
+        if let Some((n, k)) = cells.into_iter().find(|at| !factors[*at].is_finite()) {
+            let why = format!(
+                "factor {} of sample '{}' is {}",
+                k + 1,
+                self.given.samples[n],
+                factors[(n, k)]
+            );
+            return Err(ErrorKind::Start { why }.into());
         }
-        .into())
+        self.campaign.start_from(&self.given, &factors)?;
+        self.starts = factors;
+        Ok(())
     }
 
     /// The bound of variational Bayes as it stands, before the first sweep as

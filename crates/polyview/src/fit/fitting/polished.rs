@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::chains::Chains;
 use super::finish::outcome;
 use super::restarts::Restarts;
-use super::{Campaign, Ended, Given, Progress};
+use super::{Campaign, Ended, Given, Progress, begun};
 use crate::drawn::can_be_drawn_of;
 use crate::error::Result;
 use crate::file::{read_record, record_fits, write_record};
@@ -158,10 +158,10 @@ impl Campaign for Polished {
         }
     }
 
-    fn start_from(&mut self, _given: &Given, factors: &Mat<f64>) -> Result<bool> {
+    fn start_from(&mut self, _given: &Given, factors: &Mat<f64>) -> Result<()> {
         match &mut self.stage {
             Stage::Climbing(restarts) => restarts.start_from(&self.before, factors),
-            _ => Ok(false),
+            _ => Err(begun()),
         }
     }
     fn bound(&mut self) -> Option<f64> {

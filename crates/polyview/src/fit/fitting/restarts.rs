@@ -1,6 +1,6 @@
 //! Restarts of variational Bayes, of which the best is kept.
 
-use polyview_core::{Event, Journal, State, Stateful, counted};
+use polyview_core::{Event, Journal, State, Stateful};
 use polyview_infer::{Model, RunRecord, VbRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::enough_sweeps;
-use super::dense_first::DenseFirst;
-use super::{Campaign, Ended, Given, Progress, swept};
+use super::dense_first::{DenseFirst, Next, Stage};
+use super::{Campaign, Ended, Given, Progress, begun, swept};
 use crate::error::Result;
 use crate::file::{Extents, read_record, record_fits, write_record};
 use crate::fit::FitRecord;
@@ -40,7 +40,7 @@ struct Record {
     run: RunRecord,
     /// Of the run that the first one waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    before: Option<RunRecord>,
+    before: Option<(Stage, RunRecord)>,
     best: Option<RunRecord>,
     bounds: Vec<f64>,
     journal: Journal,
@@ -52,7 +52,7 @@ impl Restarts {
         let plan = Plan::choose(&given.composed, groups, &given.views, &mut given.journal)?;
         let mut run = run(&plan, given, 0, start.clone())?;
         Ok(Self {
-            before: DenseFirst::new(given, run.model_mut(), start)?,
+            before: DenseFirst::new(given, given.samples.len(), run.model_mut(), start)?,
             run,
             plan,
             over: 0,
@@ -84,23 +84,6 @@ impl Restarts {
     }
 }
 
-impl Restarts {
-    /// The first run starts where this one ended.
-    fn start_after(&mut self, before: DenseFirst, given: &mut Given) -> Result<()> {
-        let sweeps = before.sweeps();
-        let start = before.into_start(given)?;
-        let note = format!(
-            "sparse weights start after {} of dense ones, with {} of {} factors",
-            counted(sweeps, "sweep"),
-            start.ncols(),
-            given.composed.options.factors
-        );
-        given.journal.note(0, "start", Event::Note { note });
-        self.run = run(&self.plan, given, 0, start)?;
-        Ok(())
-    }
-}
-
 /// The run of this number.
 fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbRun> {
     let options = &given.composed.options;
@@ -114,15 +97,16 @@ fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbR
 impl Campaign for Restarts {
     fn step(&mut self, given: &mut Given) -> Result<Progress> {
         let restarts = given.composed.options.restarts;
-        if let Some(mut before) = self.before.take() {
-            let mut progress = before.step()?;
-            if progress.done {
-                self.start_after(before, given)?;
-            } else {
-                self.before = Some(before);
+        if let Some(before) = self.before.take() {
+            let (progress, next) = before.step(given)?;
+            match next {
+                Next::Sweep(before) => self.before = Some(before),
+                Next::Start(start) => self.run = run(&self.plan, given, 0, start)?,
             }
-            (progress.restarts, progress.done) = (restarts, false);
-            return Ok(progress);
+            return Ok(Progress {
+                restarts,
+                ..progress
+            });
         }
         let report = swept(&mut self.run)?;
         let vb = &given.composed.options.vb;
@@ -169,7 +153,8 @@ impl Campaign for Restarts {
     fn finish(mut self: Box<Self>, given: &mut Given) -> Result<Ended> {
         // stopped on the way: one sweep says what weights and intercepts go with these factors
         if let Some(before) = self.before.take().filter(|b| b.sweeps() > 0) {
-            self.start_after(before, given)?;
+            let start = before.into_start(given)?;
+            self.run = run(&self.plan, given, 0, start)?;
             swept(&mut self.run)?;
         }
         let bounds = self.bounds.clone();
@@ -249,13 +234,13 @@ impl Campaign for Restarts {
         Ok(())
     }
 
-    fn start_from(&mut self, given: &Given, factors: &Mat<f64>) -> Result<bool> {
+    fn start_from(&mut self, given: &Given, factors: &Mat<f64>) -> Result<()> {
         if self.run.record().sweep > 0 {
-            return Ok(false);
+            return Err(begun());
         }
         self.run = run(&self.plan, given, 0, factors.clone())?;
         self.before = None;
-        Ok(true)
+        Ok(())
     }
     fn is_over(&self, given: &Given) -> bool {
         self.over >= given.composed.options.restarts

@@ -5,25 +5,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Finding, Groups, Journal, MissingData, NumericError, RowBlock,
-    Scaling, ScalingSums, Schedule, SourceError, State, Stateful, View, Way,
+    BlockSource, DataError, Event, Finding, Groups, Journal, MissingData, RowBlock, Scaling,
+    ScalingSums, SourceError, View, Way,
 };
-use polyview_infer::stochastic::in_all_samples;
-use polyview_infer::{Model, StochasticOptions, StochasticRun};
 use polyview_linalg::Mat;
-use polyview_random::StreamKey;
 
-use super::fitting::{Campaign, Ended, Given, swept};
-use super::order::by_variance;
+use super::ViewInfo;
 use super::remarks::{note_features, note_remarks};
-use super::start::start;
-use super::states::given_up_parameters;
 use super::training::ScaleSums;
-use super::{FitRecord, Progress, ViewInfo};
 use crate::assemble::several;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{EngineKind, ModelSpec, Path, RunOptions, ViewChoices};
+use crate::spec::{EngineKind, ModelSpec, Path, ViewChoices};
 
 /// Cells of a view that are read at one time where nothing else says how many.
 const CELLS: usize = 1 << 22;
@@ -346,7 +339,7 @@ fn note_kept(info: &ViewInfo, counts: &[f64], journal: &mut Journal) {
     }
 }
 
-fn unread(source: &SourceError) -> Error {
+pub(super) fn unread(source: &SourceError) -> Error {
     ErrorKind::Source {
         why: source.to_string(),
     }
@@ -372,112 +365,6 @@ impl BlockSource for Working {
             .map(|(v, s)| if v.levels().is_empty() { s.apply(v) } else { v })
             .collect())
     }
-}
-
-/// The run over data in working units, started from a decomposition of its first
-/// batch.
-///
-/// # Errors
-/// From reading, from the decomposition, and where data do not suit their
-/// likelihood; [`ErrorKind::SmallBatch`].
-pub(super) fn begin(
-    composed: &Composed,
-    infos: &[ViewInfo],
-    mut source: Box<dyn BlockSource>,
-) -> Result<StochasticRun> {
-    let options = &composed.options;
-    let key = StreamKey::new(options.seed);
-    let samples = source.samples();
-    let first = StochasticRun::first_batch(samples, &options.stochastic, key);
-    let batch = first.iter().map(Range::len).sum();
-    if batch < options.factors {
-        return Err(ErrorKind::SmallBatch {
-            batch,
-            factors: options.factors,
-            samples,
-        }
-        .into());
-    }
-    let views = source.read(&first).map_err(|e| unread(&e))?;
-    let z = start(composed, None, (infos, &views), 0)?;
-    let parts = composed
-        .model(None, views, z.clone())
-        .map_err(|e| match e.kind() {
-            ErrorKind::Data(d) => in_all_samples(d.clone(), &first).into(),
-            _ => e,
-        })?;
-    let own = composed.clone();
-    let factors = move |rows: usize, k: usize| {
-        factors_alone(&own, rows, k).map_err(|e| match e.kind() {
-            ErrorKind::Data(d) => d.clone(),
-            _ => DataError::Composed { why: e.to_string() },
-        })
-    };
-    let mut run = StochasticRun::new(
-        parts.views,
-        Box::new(factors),
-        source,
-        options.stochastic,
-        options.vb.clone(),
-        key,
-    )?;
-    run.start(z)?;
-    Ok(run)
-}
-
-impl Campaign for StochasticRun {
-    fn step(&mut self, given: &mut Given) -> Result<Progress> {
-        let limits = &given.composed.options.stochastic;
-        let report = swept(self);
-        let report = report.map_err(|e| astray(&given.composed.options, given.samples.len(), e))?;
-        Ok(Progress::of(&report, limits.epochs + limits.exact_sweeps))
-    }
-
-    /// The factors are those of all samples under the final weights.
-    fn finish(mut self: Box<Self>, given: &mut Given) -> Result<Ended> {
-        let moments = self.project_all()?;
-        let mut sums = self.sums();
-        let (swept, record) = self.into_parts();
-        let mut factors = factors_alone(&given.composed, 0, moments.k())?;
-        factors.set_moments(moments);
-        let schedule = Schedule::standard(swept.views.len());
-        let mut full = Model::new(factors, swept.views, schedule);
-        let (order, signs) = by_variance(&full);
-        full.select(&order, &signs)?;
-        // of data that are not at hand later
-        let sums = given.views.is_empty().then(|| {
-            sums.select(&order, &signs);
-            let mut state = State::new();
-            sums.save("", &mut state);
-            state
-        });
-        let state = given_up_parameters(full);
-        let bounds = record.ledger.last().into_iter().collect();
-        let journal = std::mem::take(&mut given.journal);
-        Ok(Ended {
-            components: vec![state],
-            record: FitRecord::of(record, journal, bounds),
-            sums,
-        })
-    }
-}
-
-/// The error of an epoch, which is the batch's where that is small and numbers ran away.
-fn astray(options: &RunOptions, samples: usize, e: Error) -> Error {
-    let batch = options.stochastic.batch_size(samples);
-    let ran_away = matches!(
-        e.kind(),
-        ErrorKind::Numeric(NumericError::NotFinite { .. } | NumericError::Linalg { .. })
-    );
-    if !ran_away || batch >= StochasticOptions::PER_FACTOR * options.factors {
-        return e;
-    }
-    ErrorKind::SmallBatch {
-        batch,
-        factors: options.factors,
-        samples,
-    }
-    .into()
 }
 
 /// The engine that a fit from blocks needs.

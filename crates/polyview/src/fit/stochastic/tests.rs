@@ -245,29 +245,6 @@ fn a_source_that_fails_ends_the_fit_with_its_own_words() {
     }
 }
 
-/// Numbers that ran away in a small batch are the batch's, not those of the data.
-#[test]
-fn numbers_that_ran_away_in_a_small_batch_name_it() {
-    let mut spec = spec();
-    let lost = || -> crate::Error {
-        polyview_core::NumericError::NotFinite {
-            block: "weights/a".into(),
-            what: "a mean",
-        }
-        .into()
-    };
-    spec.stochastic.batch = 0.02;
-    let e = super::astray(&spec.run_options(), N, lost());
-    assert!(
-        matches!(e.kind(), ErrorKind::SmallBatch { batch: 12, .. }),
-        "{e}"
-    );
-    assert!(e.to_string().contains("a batch of 12 sample(s)"), "{e}");
-    spec.stochastic.batch = 0.5;
-    let e = super::astray(&spec.run_options(), N, lost());
-    assert!(matches!(e.kind(), ErrorKind::Numeric(_)), "{e}");
-}
-
 /// Working units of batches come from sums in which a limit counts as a value, those of all samples at once from the law under
 /// which limits are most likely: that they never part is because no batch has limits.
 #[test]

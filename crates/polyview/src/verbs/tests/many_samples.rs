@@ -1,11 +1,11 @@
 //! Many samples of few features (docs/decisions/0107-noise-of-many-samples.md).
 
-use polyview_core::{Dataset, Table};
+use polyview_core::{Dataset, Event, Table};
 use polyview_infer::Outcome;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
-use crate::{Fit, ModelSpec, models};
+use crate::{EngineKind, Fit, Fitting, ModelSpec, models};
 
 /// Two views of five features each, of two factors, with noise of its own in each feature.
 fn data(samples: usize, seed: u64) -> Dataset {
@@ -40,4 +40,30 @@ fn noise_of_single_features_is_no_factor() {
         assert_eq!(fit.k(), 2, "{}", fit.spec().unwrap().model);
         assert_eq!(fit.record().outcome, Outcome::Converged);
     }
+}
+
+/// Batches start where dense weights of some samples lead, at hand or on disk.
+#[test]
+fn noise_of_single_features_is_no_factor_by_batches() {
+    let (data, mut spec) = (data(20_000, 3), models::mofa(10));
+    spec.engine = EngineKind::Stochastic;
+    let fit = crate::fit(data.clone(), spec.clone()).unwrap();
+    assert_eq!(fit.k(), 2);
+    assert_eq!(fit.record().outcome, Outcome::Converged);
+    let journal = &fit.record().journal.entries;
+    let note = journal.iter().find(|e| e.block == "start").unwrap();
+    let Event::Note { note } = &note.event else {
+        panic!("{note:?}");
+    };
+    assert!(
+        note.ends_with("of dense ones, with 2 of 10 factors"),
+        "{note}"
+    );
+    // stopped while dense weights are on their way there is a fit all the same
+    let samples = data.samples().to_vec();
+    let source = Box::new(data.views().to_vec());
+    let mut fitting = Fitting::from_blocks(source, samples, spec).unwrap();
+    assert!(fitting.step().unwrap().before_start);
+    let fit = fitting.finish().unwrap();
+    assert!(fit.k() >= 2 && fit.record().bound.is_some());
 }
