@@ -12,7 +12,7 @@ use polyview_linalg::{
 use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
 
-pub use beyond::more_factors;
+pub use beyond::{MoreFactors, more_factors};
 
 /// How factors are started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

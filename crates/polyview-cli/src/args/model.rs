@@ -211,9 +211,9 @@ pub struct EngineArgs {
     /// Seed of all random numbers [default: 1].
     #[arg(long, value_name = "SEED", value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Start of the factors; after varimax sparse weights of Poisson counts
-    /// whose rates are far apart wait for 50 sweeps of dense ones
-    /// [default: varimax].
+    /// Start of the factors; after varimax sparse weights of more samples than
+    /// features, or of Poisson counts whose rates are far apart, wait for
+    /// sweeps of dense ones [default: varimax].
     #[arg(long, value_parser = ["varimax", "svd", "random"])]
     pub start: Option<String>,
     /// Starts; the best bound is kept [default: 1; of choose-k 3, which

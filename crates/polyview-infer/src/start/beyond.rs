@@ -59,12 +59,22 @@ impl<D: LinearOperator> LinearOperator for Left<'_, D> {
     }
 }
 
-/// Factors beyond those that are known, with mean square 1 a column: the directions of centred data (samples × features,
-/// of which nothing but products is asked, and the sums of `squares` of its columns) that are more than
-/// noise beside the known factors, `most` of them at most. Of these there are the means, samples × any number, and
+/// Factors beyond known ones.
+#[derive(Clone, Debug)]
+pub struct MoreFactors {
+    /// Samples × as many as were asked for, with mean square 1 a column: the directions along which data vary most beside
+    /// the known factors, each feature by its noise.
+    pub factors: Mat<f64>,
+    /// So many of the first vary more than noise does.
+    pub above_noise: usize,
+}
+
+/// Directions of centred data (samples × features,
+/// of which nothing but products is asked, and the sums of `squares` of its columns) beside known factors, `most` of
+/// them, or as many as there are features. Of the known factors there are the means, samples × any number, and
 /// their covariances, summed over the samples. Every feature counts by its noise, so that
 /// noise which differs by feature is no direction
-/// (docs/decisions/0107-noise-of-many-samples.md).
+/// (docs/decisions/0108-dense-weights-first.md).
 ///
 /// # Errors
 /// [`LinalgError`] when data or factors are not finite.
@@ -73,7 +83,7 @@ pub fn more_factors(
     (known, covariances): (MatRef<'_, f64>, MatRef<'_, f64>),
     most: usize,
     key: StreamKey,
-) -> Result<Mat<f64>, LinalgError> {
+) -> Result<MoreFactors, LinalgError> {
     let (rows, columns, k) = (data.nrows(), data.ncols(), known.ncols());
     let mut left = squares.to_vec();
     let mut second = cross(known, known);
@@ -125,14 +135,15 @@ pub fn more_factors(
         .take(most)
         .map(|x| x.sqrt())
         .collect();
-    let (found, _) = noise::above_noise(&values, svd.v.as_ref(), &ones, (rows, 0));
-    let mut out = data.apply(own.scaled(svd.v.subcols(0, found).to_owned()).as_ref());
+    let (above_noise, _) = noise::above_noise(&values, svd.v.as_ref(), &ones, (rows, 0));
+    let all = values.len();
+    let mut out = data.apply(own.scaled(svd.v.subcols(0, all).to_owned()).as_ref());
     if k > 0 {
         let (basis, _) = thin_qr(known)?;
         let said = cross(basis.as_ref(), out.as_ref());
         out -= times_small(basis.as_ref(), said.as_ref());
     }
-    for j in 0..found {
+    for j in 0..all {
         let column = out.col_as_slice_mut(j);
         let square = column.iter().map(|x| x * x).sum::<f64>() / rows as f64;
         let by = if square > 0.0 {
@@ -142,7 +153,10 @@ pub fn more_factors(
         };
         column.iter_mut().for_each(|x| *x *= by);
     }
-    Ok(out)
+    Ok(MoreFactors {
+        factors: out,
+        above_noise,
+    })
 }
 
 #[cfg(test)]
@@ -175,23 +189,25 @@ mod tests {
         };
         let none = Mat::zeros(rows, 0);
         let all = more(none.as_ref(), 10);
-        assert_eq!(all.ncols(), 3);
-        for k in 0..3 {
-            let square = all.col(k).iter().map(|x| x * x).sum::<f64>() / rows as f64;
+        assert_eq!((all.factors.ncols(), all.above_noise), (10, 3));
+        for k in 0..10 {
+            let square = all.factors.col(k).iter().map(|x| x * x).sum::<f64>() / rows as f64;
             assert!((square - 1.0).abs() < 1e-6, "{square}");
         }
-        assert_eq!(more(none.as_ref(), 2).ncols(), 2);
+        assert_eq!(more(none.as_ref(), 2).above_noise, 2);
         // beside the first two true ones the third is left, and beside all none
         let third = more(z.subcols(0, 2), 10);
-        assert_eq!(third.ncols(), 1);
-        let r = third
-            .col(0)
+        assert_eq!(third.above_noise, 1);
+        let (found, truth) = (third.factors.col(0), z.col(2));
+        let r = found
             .iter()
-            .zip(z.col(2).iter())
+            .zip(truth.iter())
             .map(|(a, b)| a * b)
             .sum::<f64>()
             / rows as f64;
         assert!(r.abs() > 0.9, "{r}");
-        assert_eq!(more(z.as_ref(), 10).ncols(), 0);
+        assert_eq!(more(z.as_ref(), 10).above_noise, 0);
+        // no more than features
+        assert_eq!(more(none.as_ref(), 50).factors.ncols(), columns);
     }
 }

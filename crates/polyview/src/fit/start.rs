@@ -6,7 +6,7 @@ mod grouped;
 use std::borrow::Cow;
 
 use polyview_core::{Groups, RowGroups, RowMoments, View};
-use polyview_infer::{more_factors, start_factors};
+use polyview_infer::{MoreFactors, more_factors, start_factors};
 use polyview_likelihoods::normal_scores;
 use polyview_linalg::{Holes, LinearOperator, Mat};
 use polyview_random::StreamKey;
@@ -58,7 +58,7 @@ pub(super) fn start(
     Ok(beside(&z, known, options.factors))
 }
 
-/// Factors beyond the `known` ones, for as far as the data have directions that are more than noise, `most` at most.
+/// Factors beyond the `known` ones, `most` of them at most.
 ///
 /// # Errors
 /// As [`start`].
@@ -68,7 +68,7 @@ pub(super) fn more(
     (infos, views): (&[ViewInfo], &[View]),
     known: &RowMoments,
     most: usize,
-) -> Result<Mat<f64>> {
+) -> Result<MoreFactors> {
     let views = start_views(infos, views)?;
     let blocks = start_blocks(composed, groups, &views);
     let data = StartData::new(&blocks)?;

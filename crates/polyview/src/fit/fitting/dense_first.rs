@@ -1,9 +1,9 @@
-//! Sparse weights of counts, or of many samples, begin where dense ones lead
-//! (docs/decisions/0104-means-go-to-the-intercepts.md, 0107-noise-of-many-samples.md).
+//! Sparse weights of more samples than features, or of counts, begin where dense ones lead
+//! (docs/decisions/0104-means-go-to-the-intercepts.md, 0107-noise-of-many-samples.md, 0108-dense-weights-first.md).
 
 use polyview_core::{Event, Journal, RowMoments, State, View, counted};
 use polyview_infer::{Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax};
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +15,25 @@ use crate::fit::start::{more, spread};
 use crate::plan::Plan;
 use crate::spec::ViewChoices;
 
-/// Sweeps of dense weights, at most; of many samples those of a stage.
+/// Sweeps of dense weights, at most; where there are stages those of each. Of many samples they say more, and of complete
+/// data they cost less.
 const SWEEPS: usize = 50;
-const SWEEPS_OF_MANY: usize = 200;
+const MORE_SWEEPS: usize = 100;
 
 /// Variance of logarithms of counts from which on dense weights come first, mean over the features: with less, sparse weights find their way and end
 /// higher than from varimax.
 const SPREAD: f64 = 1.0;
 
-/// A run of the same data with dense weights. Of many samples it begins with the factors that are more than noise, and goes
-/// on with those that it leaves, for as long as it leaves any and keeps some of them.
+/// A run of the same data with dense weights. Where samples are more than features it begins with the factors that are more
+/// than noise, and goes on with those that it leaves, for as long as it leaves any and keeps some of them.
 pub(super) struct DenseFirst {
     composed: Composed,
     plan: Plan,
     run: VbRun,
     /// Whether there are stages.
     in_stages: bool,
+    /// Whether sparse weights start with all factors that are offered, those beyond noise first.
+    fills: bool,
     stage: Stage,
 }
 
@@ -52,7 +55,7 @@ pub(super) enum Next {
 }
 
 impl DenseFirst {
-    /// A run from the same factors as that of `model`, where that has sparse weights, and many samples or else data that say
+    /// A run for `model`, where that has sparse weights, and more samples than features or else data that say
     /// where weights begin, alone, whose rates are far apart; none
     /// otherwise, nor where another start was asked for, the algorithm is another program's or the composer no specification.
     /// `samples` are those of the whole fit, of which what is `given` may be a part.
@@ -71,11 +74,14 @@ impl DenseFirst {
         };
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
         let features = given.views.iter().map(View::n_features).sum();
-        let in_stages = many_samples(samples, features);
-        let sweeps = if in_stages {
-            SWEEPS_OF_MANY.min(spec.vb.max_sweeps)
-        } else if model.is_sparse_at_data() && spread(&given.composed, groups, seen)? >= SPREAD {
-            SWEEPS
+        let (in_stages, many) = (samples > features, many_samples(samples, features));
+        let whole = |v: &View| v.n_observed() == v.n_samples() * v.n_features();
+        let sweeps = if many || (in_stages && given.views.iter().all(whole)) {
+            MORE_SWEEPS.min(spec.vb.max_sweeps)
+        } else if in_stages
+            || (model.is_sparse_at_data() && spread(&given.composed, groups, seen)? >= SPREAD)
+        {
+            SWEEPS.min(spec.vb.max_sweeps)
         } else {
             return Ok(None);
         };
@@ -88,23 +94,21 @@ impl DenseFirst {
         spec.vb.max_sweeps = sweeps;
         let composed = given.composed.with_spec(spec);
         let plan = Plan::choose(&composed, groups, &given.views, &mut Journal::default())?;
-        let first = if in_stages {
+        let mut first = start.clone();
+        if in_stages {
             let none = RowMoments::point(Mat::zeros(start.nrows(), 0));
-            more(&composed, groups, seen, &none, start.ncols())?
-        } else {
-            Mat::zeros(0, 0)
-        };
-        // where nothing is more than noise, or nobody asked
-        let first = if first.ncols() > 0 {
-            first
-        } else {
-            start.clone()
-        };
+            let all = more(&composed, groups, seen, &none, start.ncols())?;
+            // where nothing is more than noise the start of all
+            if all.above_noise > 0 {
+                first = all.factors.subcols(0, all.above_noise).to_owned();
+            }
+        }
         Ok(Some(Self {
             run: run(&composed, &plan, given, first)?,
             composed,
             plan,
             in_stages,
+            fills: in_stages && !many,
             stage: Stage::default(),
         }))
     }
@@ -140,8 +144,7 @@ impl DenseFirst {
         (stage, there): (Stage, RunRecord),
         state: &State,
     ) -> Result<()> {
-        let fits = there.is_whole();
-        record_fits("sweeps before the run", fits)?;
+        record_fits("sweeps before the run", there.is_whole())?;
         self.stage = stage;
         Ok(self.run.resume(prefix, there, &state.reader())?)
     }
@@ -151,22 +154,21 @@ impl DenseFirst {
         let kept = self.run.model().k();
         let most = given.composed.options.factors.saturating_sub(kept);
         let full = ended(&self.composed, &self.plan, given, self.run)?;
-        if !self.in_stages || kept <= before || most == 0 {
+        if !self.in_stages || most == 0 {
             return Ok(Next::Start(turned(&full, sweeps, given)?));
         }
         let known = full.factors.moments();
-        let now = known.mean();
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
         let others = more(&self.composed, groups, seen, known, most)?;
-        if others.ncols() == 0 {
-            return Ok(Next::Start(turned(&full, sweeps, given)?));
-        }
-        let all = Mat::from_fn(now.nrows(), kept + others.ncols(), |n, k| {
-            match k.checked_sub(kept) {
-                None => now[(n, k)],
-                Some(k) => others[(n, k)],
+        if others.above_noise == 0 || kept <= before {
+            let mut start = turned(&full, sweeps, given)?;
+            if self.fills {
+                start = side_by_side(start.as_ref(), others.factors.as_ref());
             }
-        });
+            return Ok(Next::Start(start));
+        }
+        let those = others.factors.subcols(0, others.above_noise);
+        let all = side_by_side(known.mean(), those);
         Ok(Next::Sweep(Self {
             run: run(&self.composed, &self.plan, given, all)?,
             stage: Stage { kept, sweeps },
@@ -179,6 +181,15 @@ impl DenseFirst {
         let full = ended(&self.composed, &self.plan, given, self.run)?;
         turned(&full, sweeps, given)
     }
+}
+
+fn side_by_side(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    Mat::from_fn(a.nrows(), a.ncols() + b.ncols(), |n, k| {
+        match k.checked_sub(a.ncols()) {
+            None => a[(n, k)],
+            Some(k) => b[(n, k)],
+        }
+    })
 }
 
 /// The factors of a model, turned by varimax of their weights as those of a start are; the journal says how many.
@@ -194,7 +205,7 @@ fn turned(full: &Model, sweeps: usize, given: &mut Given) -> Result<Mat<f64>> {
     }
     let start = turned_by_varimax(factors, weights.as_ref())?;
     let note = format!(
-        "sparse weights start after {} of dense ones, with {} of {} factors",
+        "sparse weights start after {} of dense ones, which keep {} of {} factors",
         counted(sweeps, "sweep"),
         start.ncols(),
         given.composed.options.factors

@@ -1,4 +1,4 @@
-//! Many samples of few features (docs/decisions/0107-noise-of-many-samples.md).
+//! Many samples of few features (docs/decisions/0107-noise-of-many-samples.md, 0108-dense-weights-first.md).
 
 use polyview_core::{Dataset, Event, Table};
 use polyview_infer::Outcome;
@@ -56,7 +56,7 @@ fn noise_of_single_features_is_no_factor_by_batches() {
         panic!("{note:?}");
     };
     assert!(
-        note.ends_with("of dense ones, with 2 of 10 factors"),
+        note.ends_with("of dense ones, which keep 2 of 10 factors"),
         "{note}"
     );
     // stopped while dense weights are on their way there is a fit all the same
@@ -66,4 +66,36 @@ fn noise_of_single_features_is_no_factor_by_batches() {
     assert!(fitting.step().unwrap().before_start);
     let fit = fitting.finish().unwrap();
     assert!(fit.k() >= 2 && fit.record().bound.is_some());
+}
+
+/// Three sparse factors of forty features whose noise is not alike: sparse weights alone take a feature that says
+/// much for a fourth, after three times the sweeps.
+#[test]
+fn dense_weights_find_how_many_factors_there_are() {
+    const N: usize = 1000;
+    let mut rng = StreamKey::new(2).rng();
+    let z = Mat::from_fn(N, 3, |_, _| standard_normal(&mut rng));
+    let w = Mat::from_fn(3, 40, |_, _| {
+        let (a, b) = (standard_normal(&mut rng), standard_normal(&mut rng));
+        if b > -0.5 { 0.0 } else { a }
+    });
+    let x = &z * &w;
+    let sd = |d: usize| 0.2 * 25_f64.powf(d as f64 / 40.0);
+    let x = Mat::from_fn(N, 40, |n, d| {
+        let (e, _) = (standard_normal(&mut rng), standard_normal(&mut rng));
+        x[(n, d)] + sd(d) * e
+    });
+    let table = |name: &str, first: usize| Table {
+        name: name.to_owned(),
+        samples: (0..N).map(|n| format!("s{n}")).collect(),
+        features: (0..20).map(|d| format!("{name}{d}")).collect(),
+        values: Mat::from_fn(N, 20, |n, d| x[(n, first + d)]),
+        levels: Vec::new(),
+    };
+    let builder = Dataset::builder().view(table("a", 0));
+    let data = builder.view(table("b", 20)).build().unwrap();
+    let fit = crate::fit(data, models::mofa(40)).unwrap();
+    assert_eq!(fit.k(), 3);
+    assert_eq!(fit.record().outcome, Outcome::Converged);
+    assert!(fit.record().sweeps < 600, "{}", fit.record().sweeps);
 }
