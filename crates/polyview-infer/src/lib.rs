@@ -70,7 +70,10 @@ pub use run::{
     Audit, GibbsChain, Moving, Outcome, Resumable, Rotate, Run, RunRecord, RunState, Strategy,
     SweepReport, VbOptions, VbRun,
 };
-pub use start::{MoreFactors, Start, many_samples, more_factors, start_factors, turned_by_varimax};
+pub use start::{
+    MoreFactors, Start, many_samples, more_factors, start_factors, turned_by_varimax,
+    turned_to_sparse,
+};
 pub use stochastic::{
     FactorMaker, Stochastic, StochasticError, StochasticOptions, StochasticRun, Sums,
 };

@@ -144,6 +144,38 @@ pub fn turned_by_varimax(
     ))
 }
 
+/// Factors, samples × K, turned to where their loadings (features × K) are sparse, as those of a start for weights that choose their entries are
+/// (docs/decisions/0105-starts-are-completed-and-unmixed.md), with mean square 1 a column; `left` are the squares of each feature that these factors
+/// leave, summed over the samples.
+///
+/// # Errors
+/// [`LinalgError`] when the loadings are not finite, or of another number of factors.
+pub fn turned_to_sparse(
+    factors: MatRef<'_, f64>,
+    loadings: MatRef<'_, f64>,
+    left: &[f64],
+) -> Result<Mat<f64>, LinalgError> {
+    if factors.ncols() != loadings.ncols() || loadings.nrows() != left.len() {
+        return Err(LinalgError::ShapeMismatch {
+            what: "turned_to_sparse: columns of the loadings",
+            expected: factors.ncols(),
+            found: loadings.ncols(),
+        });
+    }
+    let size = |k: usize| {
+        let squares = factors.col(k).iter().map(|x| x * x).sum::<f64>();
+        (squares / factors.nrows().max(1) as f64)
+            .sqrt()
+            .max(f64::MIN_POSITIVE)
+    };
+    let sizes: Vec<f64> = (0..factors.ncols()).map(size).collect();
+    let of = |n: usize, k: usize| factors[(n, k)] / sizes[k];
+    let factors = Mat::from_fn(factors.nrows(), factors.ncols(), of);
+    let of = |d: usize, k: usize| loadings[(d, k)] * sizes[k];
+    let loadings = Mat::from_fn(loadings.nrows(), loadings.ncols(), of);
+    unmixed::unmixed(factors.as_ref(), loadings.as_ref(), left)
+}
+
 /// The rotation of factors by varimax of their loadings.
 fn by_varimax(
     factors: MatRef<'_, f64>,

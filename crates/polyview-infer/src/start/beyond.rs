@@ -59,9 +59,13 @@ impl<D: LinearOperator> LinearOperator for Left<'_, D> {
     }
 }
 
-/// Factors beyond known ones.
+/// Factors beyond known ones, and what the data say of these.
 #[derive(Clone, Debug)]
 pub struct MoreFactors {
+    /// Loadings of the known factors, features × known.
+    pub loadings: Mat<f64>,
+    /// Squares of each feature that the known factors leave, summed over the samples.
+    pub left: Vec<f64>,
     /// Samples × as many as were asked for, with mean square 1 a column: the directions along which data vary most beside
     /// the known factors, each feature by its noise.
     pub factors: Mat<f64>,
@@ -105,6 +109,14 @@ pub fn more_factors(
     } else {
         Mat::zeros(columns, 0)
     };
+    if most == 0 {
+        return Ok(MoreFactors {
+            loadings: weights,
+            left,
+            factors: Mat::zeros(rows, 0),
+            above_noise: 0,
+        });
+    }
     let is_left = |d: usize| left[d] > ROUNDING * squares[d];
     let scale = |d: usize| {
         if is_left(d) {
@@ -154,6 +166,8 @@ pub fn more_factors(
         column.iter_mut().for_each(|x| *x *= by);
     }
     Ok(MoreFactors {
+        loadings: own.weights,
+        left,
         factors: out,
         above_noise,
     })

@@ -2,7 +2,9 @@
 //! (docs/decisions/0104-means-go-to-the-intercepts.md, 0107-noise-of-many-samples.md, 0108-dense-weights-first.md).
 
 use polyview_core::{Event, Journal, RowMoments, State, View, counted};
-use polyview_infer::{Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax};
+use polyview_infer::{
+    Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax, turned_to_sparse,
+};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,7 @@ use super::{Given, Progress, swept};
 use crate::compose::Composed;
 use crate::error::Result;
 use crate::file::record_fits;
+use crate::fit::ViewInfo;
 use crate::fit::start::{more, spread};
 use crate::plan::Plan;
 use crate::spec::ViewChoices;
@@ -55,7 +58,7 @@ pub(super) enum Next {
 }
 
 impl DenseFirst {
-    /// A run for `model`, where that has sparse weights, and more samples than features or else data that say
+    /// A run for `model`, where that has sparse weights, and more samples than features, all of numbers or many more, or else data that say
     /// where weights begin, alone, whose rates are far apart; none
     /// otherwise, nor where another start was asked for, the algorithm is another program's or the composer no specification.
     /// `samples` are those of the whole fit, of which what is `given` may be a part.
@@ -74,7 +77,9 @@ impl DenseFirst {
         };
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
         let features = given.views.iter().map(View::n_features).sum();
-        let (in_stages, many) = (samples > features, many_samples(samples, features));
+        let real = |v: &ViewInfo| v.choices.likelihood.is_real() && v.kernel.is_none();
+        let many = many_samples(samples, features);
+        let in_stages = many || (samples > features && given.infos.iter().all(real));
         let whole = |v: &View| v.n_observed() == v.n_samples() * v.n_features();
         let sweeps = if many || (in_stages && given.views.iter().all(whole)) {
             MORE_SWEEPS.min(spec.vb.max_sweeps)
@@ -154,14 +159,16 @@ impl DenseFirst {
         let kept = self.run.model().k();
         let most = given.composed.options.factors.saturating_sub(kept);
         let full = ended(&self.composed, &self.plan, given, self.run)?;
-        if !self.in_stages || most == 0 {
+        if !self.in_stages {
             return Ok(Next::Start(turned(&full, sweeps, given)?));
         }
         let known = full.factors.moments();
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
         let others = more(&self.composed, groups, seen, known, most)?;
         if others.above_noise == 0 || kept <= before {
-            let mut start = turned(&full, sweeps, given)?;
+            let loadings = others.loadings.subcols(0, kept);
+            let mut start = turned_to_sparse(known.mean(), loadings, &others.left)?;
+            note(sweeps, kept, given);
             if self.fills {
                 start = side_by_side(start.as_ref(), others.factors.as_ref());
             }
@@ -203,15 +210,18 @@ fn turned(full: &Model, sweeps: usize, given: &mut Given) -> Result<Mat<f64>> {
         weights.subrows_mut(at, own.nrows()).copy_from(own);
         at += own.nrows();
     }
-    let start = turned_by_varimax(factors, weights.as_ref())?;
+    note(sweeps, factors.ncols(), given);
+    Ok(turned_by_varimax(factors, weights.as_ref())?)
+}
+
+/// Says in the journal how many factors are left.
+fn note(sweeps: usize, kept: usize, given: &mut Given) {
     let note = format!(
-        "sparse weights start after {} of dense ones, which keep {} of {} factors",
+        "sparse weights start after {} of dense ones, which keep {kept} of {} factors",
         counted(sweeps, "sweep"),
-        start.ncols(),
         given.composed.options.factors
     );
     given.journal.note(0, "start", Event::Note { note });
-    Ok(start)
 }
 
 /// A run from these factors.
