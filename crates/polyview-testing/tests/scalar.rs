@@ -169,6 +169,41 @@ fn varied_counts_pass() {
     passes("varied-counts", Varied);
 }
 
+/// As [`Logistic`], which says that it has a singularity everywhere.
+#[derive(Clone, Debug)]
+struct Boundless;
+
+impl ScalarLikelihood for Boundless {
+    fn needs(&self) -> &'static str {
+        Logistic.needs()
+    }
+    fn domain(&self) -> Domain {
+        Logistic.domain()
+    }
+    fn ln_density<R: Real>(&self, cell: Cell, eta: R, parameter: R) -> R {
+        Logistic.ln_density(cell, eta, parameter)
+    }
+    fn sharpness(&self, _: f64) -> f64 {
+        f64::INFINITY
+    }
+}
+
+#[test]
+fn a_sharpness_that_is_no_number_is_refused() {
+    let view = View::from_values(
+        "v",
+        vec!["a".into()],
+        Mat::from_fn(3, 1, |n, _| (n % 2) as f64),
+    );
+    let refused = Expected::new(view.expect("a view"), Boundless)
+        .map(|_| ())
+        .unwrap_err();
+    assert!(
+        refused.to_string().contains("sharpness of inf"),
+        "{refused}"
+    );
+}
+
 #[test]
 fn heavy_tails_pass() {
     passes("student", StudentT);

@@ -212,8 +212,8 @@ pub struct EngineArgs {
     #[arg(long, value_name = "SEED", value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Start of the factors; after varimax sparse weights of more samples than
-    /// features, or of Poisson counts whose rates are far apart, wait for
-    /// sweeps of dense ones [default: varimax].
+    /// features, all numbers, or of Poisson counts whose rates are far apart,
+    /// wait for sweeps of dense ones [default: varimax].
     #[arg(long, value_parser = ["varimax", "svd", "random"])]
     pub start: Option<String>,
     /// Starts; the best bound is kept [default: 1; of choose-k 3, which

@@ -34,7 +34,7 @@ pub const FORMAT_VERSION: u32 = 2;
 
 /// The format of checkpoints, which go on with the version that wrote them alone. It is
 /// 1 more for every change of what a fit in progress remembers.
-const CHECKPOINT_VERSION: u32 = 3;
+const CHECKPOINT_VERSION: u32 = 4;
 
 /// What errors call a file that is in memory.
 const BYTES: &str = "model in memory";

@@ -277,6 +277,44 @@ fn by_way_of_a_disk() {
     );
 }
 
+/// A start that cannot be taken is told apart by what is wrong with it.
+#[test]
+fn starts_that_do_not_fit_are_refused_by_name() {
+    let data = data(22, &[6, 5], Holes::None, 11);
+    let start = || Mat::from_fn(22, 3, |i, j| ((i * 3 + j * 5) % 7) as f64 - 3.0);
+    let refused = |spec: &ModelSpec, factors: Mat<f64>, steps: usize| {
+        let mut fitting = Fitting::new(data.clone(), spec.clone()).unwrap();
+        for _ in 0..steps {
+            fitting.step().unwrap();
+        }
+        fitting.start_from(factors).unwrap_err().to_string()
+    };
+    let spec = vb(3, 12);
+    let mut holed = start();
+    holed[(4, 1)] = f64::NAN;
+    for (factors, steps, word) in [
+        (
+            Mat::zeros(22, 2),
+            0,
+            "they are 22 x 2, and the fit has 22 samples and 3 factors",
+        ),
+        (holed, 0, "factor 2 of sample"),
+        (start(), 1, "the fit has begun"),
+    ] {
+        let said = refused(&spec, factors, steps);
+        assert!(said.contains(word), "{said}");
+    }
+    let said = refused(&gibbs(3), start(), 0);
+    assert!(said.contains("with the engine gibbs"), "{said}");
+    // so is a component that is not there
+    let fit = polyview::fit(data, spec).unwrap();
+    let said = fit.component(9).err().unwrap().to_string();
+    assert!(
+        said.contains("component 9 was asked for, and the posterior has 1"),
+        "{said}"
+    );
+}
+
 /// By its number, not by what its parts or choices lack; what to do is said.
 #[test]
 fn a_checkpoint_of_an_earlier_version_is_refused_by_its_number() {
