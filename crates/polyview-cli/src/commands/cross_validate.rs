@@ -243,7 +243,7 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
         ),
         CrossValidateScore::IntegratedBrier => (
             "integrated Brier",
-            "integral of the Brier score of the event coming later over the span of the training events' times, divided by that span; smaller is better",
+            "integral of the Brier score of the event coming later, over the times of the training events up to which a tenth of the samples is still watched, divided by their span; smaller is better",
         ),
         CrossValidateScore::MeanSquaredError => (
             "squared error",

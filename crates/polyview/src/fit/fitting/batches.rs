@@ -11,7 +11,7 @@ use polyview_infer::{Model, StochasticOptions, StochasticRun, many_samples};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
-use super::dense_first::{DenseFirst, Next};
+use super::dense_first::{DenseFirst, Handed, Next};
 use super::{Campaign, Ended, Given, Progress, swept};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
@@ -155,9 +155,9 @@ impl Batches {
                 dense,
                 source,
             })),
-            Next::Start(z) => {
+            Next::Start(Handed { factors, .. }) => {
                 given.journal.entries.append(&mut part.journal.entries);
-                let run = begun(&given.composed, part.views, z, (&ranges, source))?;
+                let run = begun(&given.composed, part.views, factors, (&ranges, source))?;
                 Stage::Running(Box::new(run))
             }
         };

@@ -6,7 +6,7 @@ use polyview_infer::{
     Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax, turned_to_sparse,
 };
 use polyview_linalg::{Mat, MatRef};
-use polyview_random::StreamKey;
+use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
 
 use super::{Given, Progress, swept};
@@ -22,6 +22,9 @@ use crate::spec::ViewChoices;
 /// data they cost less.
 const SWEEPS: usize = 50;
 const MORE_SWEEPS: usize = 100;
+
+/// Noise of later restarts, of factors of variance 1.
+const SHAKEN: f64 = 0.5;
 
 /// Variance of logarithms of counts from which on dense weights come first, mean over the features: with less, sparse weights find their way and end
 /// higher than from varimax.
@@ -54,7 +57,54 @@ pub(super) enum Next {
     /// Another one.
     Sweep(DenseFirst),
     /// The sparse weights, from these factors.
-    Start(Mat<f64>),
+    Start(Handed),
+}
+
+/// What sparse weights start from.
+pub(super) struct Handed {
+    /// Samples × factors.
+    pub(super) factors: Mat<f64>,
+    /// So many of the first are those of dense weights.
+    pub(super) kept: usize,
+}
+
+/// Array of a checkpoint.
+const HANDED: &str = "handed";
+
+impl Handed {
+    fn all(factors: Mat<f64>) -> Self {
+        let kept = factors.ncols();
+        Self { factors, kept }
+    }
+    /// The start of a later restart: the factors of dense weights, shaken. Turned at random they would end lower, as sparse
+    /// weights cannot turn them back.
+    pub(super) fn shaken(&self, key: StreamKey) -> Mat<f64> {
+        let (rows, kept) = (self.factors.nrows(), self.kept);
+        let mut out = self.factors.clone();
+        let mut noise = vec![0.0; rows];
+        for k in 0..kept {
+            fill_standard_normal(&mut key.block(8).chunk(k as u32).rng(), &mut noise);
+            for (x, noise) in out.col_as_slice_mut(k).iter_mut().zip(&noise) {
+                *x += SHAKEN * noise;
+            }
+        }
+        out
+    }
+    /// Writes what later restarts need.
+    pub(super) fn save(&self, state: &mut State) -> usize {
+        state.put_mat(HANDED, self.factors.as_ref());
+        self.kept
+    }
+    /// Reads what [`Handed::save`] wrote, `kept` among it.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind`] of arrays that do not fit.
+    pub(super) fn load(state: &State, samples: usize, kept: usize) -> Result<Self> {
+        let factors = state.reader().mat(HANDED)?;
+        let fits = factors.nrows() == samples && (1..=factors.ncols()).contains(&kept);
+        record_fits("factors of dense weights", fits)?;
+        Ok(Self { factors, kept })
+    }
 }
 
 impl DenseFirst {
@@ -160,19 +210,23 @@ impl DenseFirst {
         let most = given.composed.options.factors.saturating_sub(kept);
         let full = ended(&self.composed, &self.plan, given, self.run)?;
         if !self.in_stages {
-            return Ok(Next::Start(turned(&full, sweeps, given)?));
+            return Ok(Next::Start(Handed::all(turned(&full, sweeps, given)?)));
         }
         let known = full.factors.moments();
         let (groups, seen) = (given.groups.as_ref(), (&given.infos[..], &given.views[..]));
         let others = more(&self.composed, groups, seen, known, most)?;
         if others.above_noise == 0 || kept <= before {
             let loadings = others.loadings.subcols(0, kept);
-            let mut start = turned_to_sparse(known.mean(), loadings, &others.left)?;
-            note(sweeps, kept, given);
-            if self.fills {
-                start = side_by_side(start.as_ref(), others.factors.as_ref());
-            }
-            return Ok(Next::Start(start));
+            let start = turned_to_sparse(known.mean(), loadings, &others.left)?;
+            let next = if self.fills {
+                others.factors.ncols()
+            } else {
+                0
+            };
+            note(sweeps, (kept, next), given);
+            let next = others.factors.subcols(0, next);
+            let factors = side_by_side(start.as_ref(), next);
+            return Ok(Next::Start(Handed { factors, kept }));
         }
         let those = others.factors.subcols(0, others.above_noise);
         let all = side_by_side(known.mean(), those);
@@ -183,10 +237,10 @@ impl DenseFirst {
         }))
     }
     /// The factors as they are.
-    pub(super) fn into_start(self, given: &mut Given) -> Result<Mat<f64>> {
+    pub(super) fn into_start(self, given: &mut Given) -> Result<Handed> {
         let sweeps = self.sweeps();
         let full = ended(&self.composed, &self.plan, given, self.run)?;
-        turned(&full, sweeps, given)
+        Ok(Handed::all(turned(&full, sweeps, given)?))
     }
 }
 
@@ -210,16 +264,23 @@ fn turned(full: &Model, sweeps: usize, given: &mut Given) -> Result<Mat<f64>> {
         weights.subrows_mut(at, own.nrows()).copy_from(own);
         at += own.nrows();
     }
-    note(sweeps, factors.ncols(), given);
+    note(sweeps, (factors.ncols(), 0), given);
     Ok(turned_by_varimax(factors, weights.as_ref())?)
 }
 
-/// Says in the journal how many factors are left.
-fn note(sweeps: usize, kept: usize, given: &mut Given) {
+/// Says in the journal how many factors are left, and how many `next` directions come beside them.
+fn note(sweeps: usize, (kept, next): (usize, usize), given: &mut Given) {
+    let offered = given.composed.options.factors;
+    let beside = match next {
+        0 => String::new(),
+        next => format!(
+            ", and go on with these and the next {}",
+            counted(next, "direction")
+        ),
+    };
     let note = format!(
-        "sparse weights start after {} of dense ones, which keep {kept} of {} factors",
+        "sparse weights start after {} of dense ones, which keep {kept} of {offered} factors{beside}",
         counted(sweeps, "sweep"),
-        given.composed.options.factors
     );
     given.journal.note(0, "start", Event::Note { note });
 }

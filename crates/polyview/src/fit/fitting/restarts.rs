@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::enough_sweeps;
-use super::dense_first::{DenseFirst, Next, Stage};
+use super::dense_first::{DenseFirst, Handed, Next, Stage};
 use super::{Campaign, Ended, Given, Progress, begun, swept};
 use crate::error::Result;
 use crate::file::{Extents, read_record, record_fits, write_record};
@@ -26,6 +26,8 @@ pub(super) struct Restarts {
     run: VbRun,
     /// What the first run waits for to start from.
     before: Option<DenseFirst>,
+    /// What it started from, if it waited: later ones start near that.
+    handed: Option<Handed>,
     /// Runs that are over.
     over: usize,
     /// An earlier run, where it is better than this one or this one is not over.
@@ -41,6 +43,9 @@ struct Record {
     /// Of the run that the first one waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<(Stage, RunRecord)>,
+    /// How many factors dense weights handed over, where later restarts start from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    handed: Option<usize>,
     best: Option<RunRecord>,
     bounds: Vec<f64>,
     journal: Journal,
@@ -53,6 +58,7 @@ impl Restarts {
         let mut run = run(&plan, given, 0, start.clone())?;
         Ok(Self {
             before: DenseFirst::new(given, given.samples.len(), run.model_mut(), start)?,
+            handed: None,
             run,
             plan,
             over: 0,
@@ -84,6 +90,17 @@ impl Restarts {
     }
 }
 
+impl Restarts {
+    /// Factors that the run of this number starts from, not the first.
+    fn start(&self, given: &Given, number: usize) -> Result<Mat<f64>> {
+        let key = StreamKey::new(given.composed.options.seed).chain(number as u32);
+        match &self.handed {
+            Some(handed) => Ok(handed.shaken(key)),
+            None => given.start(number),
+        }
+    }
+}
+
 /// The run of this number.
 fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbRun> {
     let options = &given.composed.options;
@@ -101,7 +118,10 @@ impl Campaign for Restarts {
             let (progress, next) = before.step(given)?;
             match next {
                 Next::Sweep(before) => self.before = Some(before),
-                Next::Start(start) => self.run = run(&self.plan, given, 0, start)?,
+                Next::Start(handed) => {
+                    self.run = run(&self.plan, given, 0, handed.factors.clone())?;
+                    self.handed = Some(handed).filter(|_| restarts > 1);
+                }
             }
             return Ok(Progress {
                 restarts,
@@ -138,7 +158,7 @@ impl Campaign for Restarts {
             self.best = None;
         }
         if !progress.done {
-            let start = given.start(self.over)?;
+            let start = self.start(given, self.over)?;
             let next = run(&self.plan, given, self.over, start)?;
             let over = std::mem::replace(&mut self.run, next);
             if better {
@@ -154,7 +174,7 @@ impl Campaign for Restarts {
         // stopped on the way: one sweep says what weights and intercepts go with these factors
         if let Some(before) = self.before.take().filter(|b| b.sweeps() > 0) {
             let start = before.into_start(given)?;
-            self.run = run(&self.plan, given, 0, start)?;
+            self.run = run(&self.plan, given, 0, start.factors)?;
             swept(&mut self.run)?;
         }
         let bounds = self.bounds.clone();
@@ -177,6 +197,7 @@ impl Campaign for Restarts {
             restart: self.over,
             run: self.run.save("", state),
             before: self.before.as_ref().map(|b| b.save(BEFORE, state)),
+            handed: self.handed.as_ref().map(|h| h.save(state)),
             best: self.best.as_ref().map(|best| best.1.clone()),
             bounds: self.bounds.clone(),
             journal: given.journal.clone(),
@@ -212,6 +233,11 @@ impl Campaign for Restarts {
                 None
             }
         };
+        let samples = given.samples.len();
+        self.handed = r
+            .handed
+            .map(|kept| Handed::load(state, samples, kept))
+            .transpose()?;
         let others = 0 < r.restart && r.restart < options.restarts;
         record_fits(
             "restarts",
@@ -225,7 +251,7 @@ impl Campaign for Restarts {
             record_fits("sweeps of the best run", best.is_whole())?;
         }
         if others {
-            let start = given.start(r.restart)?;
+            let start = self.start(given, r.restart)?;
             self.run = run(&self.plan, given, r.restart, start)?;
         }
         self.run.resume("", r.run, &state.reader())?;

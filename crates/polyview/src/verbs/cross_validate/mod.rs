@@ -154,8 +154,9 @@ pub enum CrossValidateScore {
     RankedProbability,
     /// C-index of times to an event ([`concordance`](crate::metrics::concordance)).
     Concordance,
-    /// Brier score of the probabilities that the event comes later, integrated over the span of the training
-    /// events' times and divided by it
+    /// Brier score of the probabilities that the event comes later, integrated over the times of the training
+    /// events up to which a tenth of the samples is still watched
+    /// ([`event_times`](crate::metrics::event_times)), and divided by their span
     /// ([`integrated_brier`](crate::metrics::integrated_brier)).
     IntegratedBrier,
     /// Mean squared error, in squares of data units.

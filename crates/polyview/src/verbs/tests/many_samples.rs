@@ -94,8 +94,27 @@ fn dense_weights_find_how_many_factors_there_are() {
     };
     let builder = Dataset::builder().view(table("a", 0));
     let data = builder.view(table("b", 20)).build().unwrap();
-    let fit = crate::fit(data, models::mofa(40)).unwrap();
+    let mut spec = models::mofa(40);
+    spec.restarts = 3;
+    let ran = |mut fitting: Fitting| {
+        while !fitting.step().unwrap().done {}
+        fitting.finish().unwrap()
+    };
+    let fit = ran(Fitting::new(data.clone(), spec.clone()).unwrap());
     assert_eq!(fit.k(), 3);
     assert_eq!(fit.record().outcome, Outcome::Converged);
     assert!(fit.record().sweeps < 600, "{}", fit.record().sweeps);
+    // later restarts start where dense weights led as well, and end near the first
+    let bounds = &fit.record().restart_bounds;
+    assert_eq!(bounds.len(), 3);
+    for bound in bounds {
+        assert!((bound - bounds[0]).abs() < 30.0, "{bounds:?}");
+    }
+    // and go on from a checkpoint as if nothing had been
+    let mut first = Fitting::new(data.clone(), spec.clone()).unwrap();
+    while first.step().unwrap().restart < 2 {}
+    let mut second = Fitting::new(data, spec).unwrap();
+    second.resume(&first.checkpoint().unwrap()).unwrap();
+    let again = ran(second);
+    assert_eq!(&again.record().restart_bounds, bounds);
 }
