@@ -5,7 +5,7 @@ use polyview_core::{Event, Journal, RowMoments, State, View, counted};
 use polyview_infer::{
     Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax, turned_to_sparse,
 };
-use polyview_linalg::{Mat, MatRef};
+use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +23,10 @@ use crate::spec::ViewChoices;
 const SWEEPS: usize = 50;
 const MORE_SWEEPS: usize = 100;
 
-/// Noise of later restarts, of factors of variance 1.
-const SHAKEN: f64 = 0.5;
+/// Noise of the factors of later restarts, which have variance 1, and of the rotation that they are turned by, beside the
+/// identity.
+const SHAKEN: f64 = 0.1;
+const TURNED: f64 = 0.5;
 
 /// Variance of logarithms of counts from which on dense weights come first, mean over the features: with less, sparse weights find their way and end
 /// higher than from varimax.
@@ -76,19 +78,30 @@ impl Handed {
         let kept = factors.ncols();
         Self { factors, kept }
     }
-    /// The start of a later restart: the factors of dense weights, shaken. Turned at random they would end lower, as sparse
-    /// weights cannot turn them back.
-    pub(super) fn shaken(&self, key: StreamKey) -> Mat<f64> {
+    /// The start of a later restart: the factors of dense weights, turned a little and shaken. Turned by any rotation they would end
+    /// lower, as sparse weights cannot turn them back.
+    pub(super) fn shaken(&self, key: StreamKey) -> Result<Mat<f64>> {
         let (rows, kept) = (self.factors.nrows(), self.kept);
+        let mut column = vec![0.0; kept];
+        let mut near = Mat::identity(kept, kept);
+        for k in 0..kept {
+            fill_standard_normal(&mut key.block(8).chunk(k as u32).rng(), &mut column);
+            for (x, noise) in near.col_as_slice_mut(k).iter_mut().zip(&column) {
+                *x += TURNED / (kept as f64).sqrt() * noise;
+            }
+        }
+        let (rotation, _) = thin_qr(near.as_ref())?;
+        let turned = times_small(self.factors.subcols(0, kept), rotation.as_ref());
         let mut out = self.factors.clone();
         let mut noise = vec![0.0; rows];
         for k in 0..kept {
-            fill_standard_normal(&mut key.block(8).chunk(k as u32).rng(), &mut noise);
-            for (x, noise) in out.col_as_slice_mut(k).iter_mut().zip(&noise) {
-                *x += SHAKEN * noise;
+            fill_standard_normal(&mut key.block(9).chunk(k as u32).rng(), &mut noise);
+            let own = turned.col_as_slice(k).iter().zip(&noise);
+            for (x, (own, noise)) in out.col_as_slice_mut(k).iter_mut().zip(own) {
+                *x = own + SHAKEN * noise;
             }
         }
-        out
+        Ok(out)
     }
     /// Writes what later restarts need.
     pub(super) fn save(&self, state: &mut State) -> usize {

@@ -109,6 +109,10 @@ pub(super) trait Campaign: Send {
         }
         .into())
     }
+    /// Where dense weights come first the run starts from these, shaken by a stream of this number; whether it does.
+    fn shake(&mut self, _number: usize) -> bool {
+        false
+    }
     /// Whether no step is left.
     fn is_over(&self, _given: &Given) -> bool {
         false
@@ -394,6 +398,12 @@ impl Fitting {
         self.campaign.start_from(&self.given, &factors)?;
         self.starts = factors;
         Ok(())
+    }
+
+    /// Has the fit, before its first step, start from what dense weights lead to, shaken by a stream of this number,
+    /// where they come first; whether they do.
+    pub(crate) fn shake(&mut self, number: usize) -> bool {
+        self.campaign.shake(number)
     }
 
     /// The bound of variational Bayes as it stands, before the first sweep as

@@ -164,6 +164,12 @@ impl Campaign for Polished {
             _ => Err(begun()),
         }
     }
+    fn shake(&mut self, number: usize) -> bool {
+        match &mut self.stage {
+            Stage::Climbing(restarts) => restarts.shake(number),
+            _ => false,
+        }
+    }
     fn bound(&mut self) -> Option<f64> {
         match &mut self.stage {
             Stage::Climbing(restarts) => restarts.bound(),

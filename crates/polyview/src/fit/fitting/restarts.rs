@@ -28,6 +28,8 @@ pub(super) struct Restarts {
     before: Option<DenseFirst>,
     /// What it started from, if it waited: later ones start near that.
     handed: Option<Handed>,
+    /// By which stream that is shaken for the first run, if it is.
+    shaken: Option<usize>,
     /// Runs that are over.
     over: usize,
     /// An earlier run, where it is better than this one or this one is not over.
@@ -59,6 +61,7 @@ impl Restarts {
         Ok(Self {
             before: DenseFirst::new(given, given.samples.len(), run.model_mut(), start)?,
             handed: None,
+            shaken: None,
             run,
             plan,
             over: 0,
@@ -93,12 +96,15 @@ impl Restarts {
 impl Restarts {
     /// Factors that the run of this number starts from, not the first.
     fn start(&self, given: &Given, number: usize) -> Result<Mat<f64>> {
-        let key = StreamKey::new(given.composed.options.seed).chain(number as u32);
         match &self.handed {
-            Some(handed) => Ok(handed.shaken(key)),
+            Some(handed) => handed.shaken(stream(given, number)),
             None => given.start(number),
         }
     }
+}
+
+fn stream(given: &Given, number: usize) -> StreamKey {
+    StreamKey::new(given.composed.options.seed).chain(number as u32)
 }
 
 /// The run of this number.
@@ -106,7 +112,7 @@ fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbR
     let options = &given.composed.options;
     let views = given.views.clone();
     let model = plan.model(&given.composed, given.groups.as_ref(), views, start)?;
-    let key = StreamKey::new(options.seed).chain(number as u32);
+    let key = stream(given, number);
     let vb = options.vb.clone();
     Ok(VbRun::new(model, vb, key, Journal::default()))
 }
@@ -119,7 +125,11 @@ impl Campaign for Restarts {
             match next {
                 Next::Sweep(before) => self.before = Some(before),
                 Next::Start(handed) => {
-                    self.run = run(&self.plan, given, 0, handed.factors.clone())?;
+                    let start = match self.shaken {
+                        None => handed.factors.clone(),
+                        Some(number) => handed.shaken(stream(given, number))?,
+                    };
+                    self.run = run(&self.plan, given, 0, start)?;
                     self.handed = Some(handed).filter(|_| restarts > 1);
                 }
             }
@@ -267,6 +277,10 @@ impl Campaign for Restarts {
         self.run = run(&self.plan, given, 0, factors.clone())?;
         self.before = None;
         Ok(())
+    }
+    fn shake(&mut self, number: usize) -> bool {
+        self.shaken = Some(number).filter(|_| self.before.is_some());
+        self.shaken.is_some()
     }
     fn is_over(&self, given: &Given) -> bool {
         self.over >= given.composed.options.restarts

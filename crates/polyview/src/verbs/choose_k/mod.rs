@@ -465,12 +465,13 @@ fn agreement(loadings: &[Mat<f64>]) -> Result<f64> {
 }
 
 /// One fit of the full data: the first from the start that the choices name,
-/// further ones from that start turned at random and shaken.
+/// further ones from that start turned at random and shaken; where dense weights come first all start from what
+/// these lead to, the further ones shaken.
 fn restart(data: Dataset, composed: Composed, number: usize) -> Result<Fitting> {
     let seed = composed.options.seed;
     let vb = composed.options.engine == EngineKind::Vb || composed.starts_at_optimum();
     let mut fitting = Fitting::of(data, composed)?;
-    if number > 0 && vb {
+    if number > 0 && vb && !fitting.shake(number) {
         let start = fitting.starting_factors().to_owned();
         let (n, k) = (start.nrows(), start.ncols());
         let key = StreamKey::new(seed).chain(number as u32);
