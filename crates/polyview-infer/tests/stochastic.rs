@@ -192,7 +192,9 @@ fn largest_gap(kinds: &[Kind], n: usize, k: usize, seed: u64) -> f64 {
         tolerance: 1e-14,
     };
     let mut run = stochastic(kinds, &views, k, options, still());
-    run.start(start.clone(), &[0..n]).expect("a start");
+    let all = 0..n;
+    run.start(start.clone(), std::slice::from_ref(&all))
+        .expect("a start");
     let model = Model::new(
         {
             let mut z = factors(n, k);

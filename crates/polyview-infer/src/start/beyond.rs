@@ -163,7 +163,9 @@ pub fn more_factors(
         } else {
             0.0
         };
-        column.iter_mut().for_each(|x| *x *= by);
+        for x in column {
+            *x *= by;
+        }
     }
     Ok(MoreFactors {
         loadings: own.weights,

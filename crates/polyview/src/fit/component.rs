@@ -100,7 +100,7 @@ impl Fit {
         let state = self
             .components
             .get(index)
-            .ok_or_else(|| ErrorKind::NoComponent {
+            .ok_or(ErrorKind::NoComponent {
                 index,
                 count: self.components.len(),
             })

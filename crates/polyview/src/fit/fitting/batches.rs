@@ -152,7 +152,7 @@ impl Batches {
             Next::Sweep(dense) => Stage::Before(Box::new(Before {
                 ranges,
                 part,
-                dense,
+                dense: *dense,
                 source,
             })),
             Next::Start(Handed { factors, .. }) => {

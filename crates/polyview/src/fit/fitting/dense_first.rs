@@ -57,7 +57,7 @@ pub(super) struct Stage {
 /// What follows a sweep.
 pub(super) enum Next {
     /// Another one.
-    Sweep(DenseFirst),
+    Sweep(Box<DenseFirst>),
     /// The sparse weights, from these factors.
     Start(Handed),
 }
@@ -189,7 +189,7 @@ impl DenseFirst {
             ..Progress::of(&report, self.composed.options.vb.max_sweeps)
         };
         let next = match report.outcome {
-            None => Next::Sweep(self),
+            None => Next::Sweep(Box::new(self)),
             Some(_) => self.after(given)?,
         };
         Ok((progress, next))
@@ -243,11 +243,11 @@ impl DenseFirst {
         }
         let those = others.factors.subcols(0, others.above_noise);
         let all = side_by_side(known.mean(), those);
-        Ok(Next::Sweep(Self {
+        Ok(Next::Sweep(Box::new(Self {
             run: run(&self.composed, &self.plan, given, all)?,
             stage: Stage { kept, sweeps },
             ..self
-        }))
+        })))
     }
     /// The factors as they are.
     pub(super) fn into_start(self, given: &mut Given) -> Result<Handed> {

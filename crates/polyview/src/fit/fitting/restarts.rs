@@ -123,7 +123,7 @@ impl Campaign for Restarts {
         if let Some(before) = self.before.take() {
             let (progress, next) = before.step(given)?;
             match next {
-                Next::Sweep(before) => self.before = Some(before),
+                Next::Sweep(before) => self.before = Some(*before),
                 Next::Start(handed) => {
                     let start = match self.shaken {
                         None => handed.factors.clone(),
