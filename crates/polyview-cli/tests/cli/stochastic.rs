@@ -210,6 +210,13 @@ fn epochs_go_on_until_the_bound_rests() {
         err.contains("limit of 20 epochs") && err.contains("larger --epochs and --exact-sweeps"),
         "{err}"
     );
+    // epochs that came to rest are not what more are wanted of
+    let o = run(at, &format!("{fit} --exact-sweeps 1"));
+    let err = String::from_utf8_lossy(&o.stderr);
+    assert!(
+        err.contains("fit again with larger --exact-sweeps"),
+        "{err}"
+    );
 }
 
 /// Large batches come to rest after few steps, before faint factors have handed over what they
