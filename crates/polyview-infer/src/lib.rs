@@ -71,8 +71,8 @@ pub use run::{
     SweepReport, VbOptions, VbRun,
 };
 pub use start::{
-    MoreFactors, Start, many_samples, more_factors, start_factors, turned_by_varimax,
-    turned_to_sparse,
+    MoreFactors, Start, many_samples, more_factors, normal_columns, start_factors,
+    turned_by_varimax, turned_to_sparse,
 };
 pub use stochastic::{
     FactorMaker, Stochastic, StochasticError, StochasticOptions, StochasticRun, Sums,

@@ -63,7 +63,7 @@ pub fn start_factors(
     let rows = data.nrows();
     let key = key.chain(restart as u32);
     if start == Start::Random {
-        return Ok(normal(rows, k, key.block(1)));
+        return Ok(normal_columns(rows, k, key.block(1)));
     }
     // a start, not an answer: directions that matter stand out after a few
     // passes, and the sweeps do the rest
@@ -73,7 +73,7 @@ pub fn start_factors(
         ..TruncatedSvdOptions::new(k.min(rows).min(data.ncols()))
     };
     // the test matrix is the same for all restarts: they share the SVD
-    let test = normal(
+    let test = normal_columns(
         data.ncols(),
         options.width().min(data.ncols()),
         key.chain(0).block(2),
@@ -98,7 +98,7 @@ pub fn start_factors(
         Start::Varimax if many => found,
         _ => all,
     };
-    let rest = normal(rows, k - taken, key.block(3));
+    let rest = normal_columns(rows, k - taken, key.block(3));
     let mut z = Mat::from_fn(rows, k, |n, j| match j.checked_sub(taken) {
         None => root * svd.u[(n, j)],
         Some(j) => rest[(n, j)],
@@ -115,9 +115,9 @@ pub fn start_factors(
         z.as_mut().subcols_mut(0, found).copy_from(&head);
     }
     if restart > 0 {
-        let (q, _) = polyview_linalg::thin_qr(normal(k, k, key.block(4)).as_ref())?;
+        let (q, _) = polyview_linalg::thin_qr(normal_columns(k, k, key.block(4)).as_ref())?;
         z = times_small(z.as_ref(), q.as_ref());
-        let noise = data.apply(normal(data.ncols(), k, key.block(5)).as_ref());
+        let noise = data.apply(normal_columns(data.ncols(), k, key.block(5)).as_ref());
         for j in 0..k {
             let norm = (0..rows).map(|n| noise[(n, j)].powi(2)).sum::<f64>().sqrt();
             if norm > 0.0 {
@@ -155,13 +155,16 @@ pub fn turned_to_sparse(
     loadings: MatRef<'_, f64>,
     left: &[f64],
 ) -> Result<Mat<f64>, LinalgError> {
-    if factors.ncols() != loadings.ncols() || loadings.nrows() != left.len() {
-        return Err(LinalgError::ShapeMismatch {
-            what: "turned_to_sparse: columns of the loadings",
-            expected: factors.ncols(),
-            found: loadings.ncols(),
-        });
-    }
+    fits(
+        "turned_to_sparse: columns of the loadings",
+        factors.ncols(),
+        loadings.ncols(),
+    )?;
+    fits(
+        "turned_to_sparse: features that something is left of",
+        loadings.nrows(),
+        left.len(),
+    )?;
     let size = |k: usize| {
         let squares = factors.col(k).iter().map(|x| x * x).sum::<f64>();
         (squares / factors.nrows().max(1) as f64)
@@ -176,18 +179,28 @@ pub fn turned_to_sparse(
     unmixed::unmixed(factors.as_ref(), loadings.as_ref(), left)
 }
 
+/// Refuses a number that is not the one that fits.
+fn fits(what: &'static str, expected: usize, found: usize) -> Result<(), LinalgError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(LinalgError::ShapeMismatch {
+        what,
+        expected,
+        found,
+    })
+}
+
 /// The rotation of factors by varimax of their loadings.
 fn by_varimax(
     factors: MatRef<'_, f64>,
     loadings: MatRef<'_, f64>,
 ) -> Result<Mat<f64>, LinalgError> {
-    if factors.ncols() != loadings.ncols() {
-        return Err(LinalgError::ShapeMismatch {
-            what: "turned_by_varimax: columns of the loadings",
-            expected: factors.ncols(),
-            found: loadings.ncols(),
-        });
-    }
+    fits(
+        "turned_by_varimax: columns of the loadings",
+        factors.ncols(),
+        loadings.ncols(),
+    )?;
     let options = VarimaxOptions {
         normalisation: KaiserNormalisation::Rows,
         ..VarimaxOptions::default()
@@ -195,7 +208,8 @@ fn by_varimax(
     Ok(varimax(loadings, &options)?.rotation)
 }
 
-fn normal(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {
+/// Standard normal numbers, rows × columns, each column from the chunk of the key that has its number.
+pub fn normal_columns(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {
     let mut out = Mat::zeros(rows, cols);
     let mut line = vec![0.0; rows];
     for j in 0..cols {
@@ -210,5 +224,5 @@ fn normal(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {
 /// Standard normal numbers of a seed.
 #[cfg(test)]
 fn seeded(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
-    normal(rows, columns, StreamKey::new(seed))
+    normal_columns(rows, columns, StreamKey::new(seed))
 }

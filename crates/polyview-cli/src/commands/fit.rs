@@ -151,8 +151,8 @@ fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
             // fewer sweeps than both limits allow: the epochs came to rest before theirs
             let limits = fit.run_options().stochastic;
             let rested = fit.record().sweeps < limits.epochs + limits.exact_sweeps;
-            let larger = if rested { "" } else { " --epochs and" };
-            limited.then(|| format!("fit again with larger{larger} --exact-sweeps"))
+            let of = if rested { "" } else { "--epochs and " };
+            limited.then(|| format!("fit again with larger {of}--exact-sweeps"))
         }
         EngineKind::Vb => limited.then(|| match checkpoint.filter(|path| path.exists()) {
             Some(path) => format!(

@@ -6,7 +6,7 @@ use polyview_linalg::{
 };
 use polyview_random::StreamKey;
 
-use super::{noise, normal};
+use super::{fits, noise, normal_columns};
 
 /// Of a column less than this share of its squares is rounding, and so is as much of the squares of a factor.
 const ROUNDING: f64 = 1e-10;
@@ -81,7 +81,7 @@ pub struct MoreFactors {
 /// (docs/decisions/0108-dense-weights-first.md).
 ///
 /// # Errors
-/// [`LinalgError`] when data or factors are not finite.
+/// [`LinalgError`] when data or factors are not finite, or of shapes that do not fit.
 pub fn more_factors(
     (data, squares): (&impl LinearOperator, &[f64]),
     (known, covariances): (MatRef<'_, f64>, MatRef<'_, f64>),
@@ -89,6 +89,26 @@ pub fn more_factors(
     key: StreamKey,
 ) -> Result<MoreFactors, LinalgError> {
     let (rows, columns, k) = (data.nrows(), data.ncols(), known.ncols());
+    for (what, expected, found) in [
+        ("more_factors: squares of columns", columns, squares.len()),
+        (
+            "more_factors: samples of the known factors",
+            rows,
+            known.nrows(),
+        ),
+        (
+            "more_factors: rows of the covariances",
+            k,
+            covariances.nrows(),
+        ),
+        (
+            "more_factors: columns of the covariances",
+            k,
+            covariances.ncols(),
+        ),
+    ] {
+        fits(what, expected, found)?;
+    }
     let mut left = squares.to_vec();
     let mut second = cross(known, known);
     second += covariances;
@@ -139,7 +159,7 @@ pub fn more_factors(
         tolerance: 1e-3,
         ..TruncatedSvdOptions::new(most.min(columns))
     };
-    let test = normal(columns, options.width().min(columns), key.block(6));
+    let test = normal_columns(columns, options.width().min(columns), key.block(6));
     let svd = truncated_svd(&own, &options, test.as_ref())?;
     let values: Vec<f64> = svd
         .singular_values
@@ -225,5 +245,15 @@ mod tests {
         assert_eq!(more(z.as_ref(), 10).above_noise, 0);
         // no more than features
         assert_eq!(more(none.as_ref(), 50).factors.ncols(), columns);
+        // what does not fit is refused
+        let (exact, key) = (Mat::zeros(3, 3), StreamKey::new(4));
+        let refused = |squares: &[f64], known: MatRef<'_, f64>| {
+            let data = (&x.as_ref(), squares);
+            more_factors(data, (known, exact.as_ref()), 2, key).is_err()
+        };
+        assert!(refused(&squares[1..], z.as_ref()));
+        assert!(refused(&squares, z.subcols(0, 2)));
+        assert!(refused(&squares, z.subrows(0, 7)));
+        assert!(!refused(&squares, z.as_ref()));
     }
 }

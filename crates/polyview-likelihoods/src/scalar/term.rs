@@ -78,8 +78,8 @@ impl<L: ScalarLikelihood> Expected<L> {
         check_domain(&view, likelihood.needs(), |n, d, x| {
             likelihood.admits(cell(n, d, x))
         })?;
-        let ends = (likelihood.parameter()).map_or([1.0; 2], |p| [p.range.0, p.range.1]);
-        for at in ends {
+        let range = (likelihood.parameter()).map_or([1.0; 2], |p| [p.range.0, p.range.1]);
+        for at in range {
             let sharpness = likelihood.sharpness(at);
             if !(sharpness > 0.0 && sharpness.is_finite()) {
                 let why = format!(

@@ -79,46 +79,32 @@ impl Batches {
         };
         let views = source.read(&ranges).map_err(|e| unread(&e))?;
         let z = start(composed, None, (infos, &views), 0)?;
-        if !many {
-            let run = begun(composed, views, z, (&ranges, source))?;
-            return Ok(Self::running(run));
-        }
-        let mut model = composed
-            .model(None, views.clone(), z.clone())
-            .map_err(|e| of_all(e, &ranges))?;
-        let part = Given {
-            composed: composed.by_variational_bayes(),
-            samples: ranges
-                .iter()
-                .flat_map(|r| samples[r.clone()].to_vec())
-                .collect(),
-            infos: infos.to_vec(),
-            views,
-            groups: None,
-            journal: Journal::default(),
-        };
-        let stage = match DenseFirst::new(&part, samples.len(), &mut model, &z)? {
-            None => {
-                return Ok(Self::running(begun(
-                    composed,
-                    part.views,
-                    z,
-                    (&ranges, source),
-                )?));
+        let looked_at = many.then(|| views.clone());
+        let mut model = parts(composed, views, &z, &ranges)?;
+        if let Some(views) = looked_at {
+            let names = ranges.iter().flat_map(|r| samples[r.clone()].to_vec());
+            let part = Given {
+                composed: composed.by_variational_bayes(),
+                samples: names.collect(),
+                infos: infos.to_vec(),
+                views,
+                groups: None,
+                journal: Journal::default(),
+            };
+            if let Some(dense) = DenseFirst::new(&part, samples.len(), &mut model, &z)? {
+                let stage = Stage::Before(Box::new(Before {
+                    ranges,
+                    part,
+                    dense,
+                    source,
+                }));
+                return Ok(Self { stage });
             }
-            Some(dense) => Stage::Before(Box::new(Before {
-                ranges,
-                part,
-                dense,
-                source,
-            })),
-        };
-        Ok(Self { stage })
-    }
-    fn running(run: StochasticRun) -> Self {
-        Self {
-            stage: Stage::Running(Box::new(run)),
         }
+        let run = begun(composed, model, z, (&ranges, source))?;
+        Ok(Self {
+            stage: Stage::Running(Box::new(run)),
+        })
     }
     /// The run.
     fn run(&mut self) -> Result<&mut StochasticRun> {
@@ -157,7 +143,8 @@ impl Batches {
             })),
             Next::Start(Handed { factors, .. }) => {
                 given.journal.entries.append(&mut part.journal.entries);
-                let run = begun(&given.composed, part.views, factors, (&ranges, source))?;
+                let model = parts(&given.composed, part.views, &factors, &ranges)?;
+                let run = begun(&given.composed, model, factors, (&ranges, source))?;
                 Stage::Running(Box::new(run))
             }
         };
@@ -172,25 +159,29 @@ fn lost() -> Error {
     .into()
 }
 
-/// An error of data, which names the row of some samples, with that of all.
-fn of_all(e: Error, ranges: &[Range<usize>]) -> Error {
-    match e.kind() {
-        ErrorKind::Data(d) => in_all_samples(d.clone(), ranges).into(),
-        _ => e,
-    }
-}
-
-/// The run from these factors of some samples, whose data are `views`.
-fn begun(
+/// The model of some samples, whose data are `views`, with these factors; errors of data name rows of all samples.
+fn parts(
     composed: &Composed,
     views: Vec<View>,
+    z: &Mat<f64>,
+    ranges: &[Range<usize>],
+) -> Result<Model> {
+    composed
+        .model(None, views, z.clone())
+        .map_err(|e| match e.kind() {
+            ErrorKind::Data(d) => in_all_samples(d.clone(), ranges).into(),
+            _ => e,
+        })
+}
+
+/// The run from these factors of some samples, of which there is the model.
+fn begun(
+    composed: &Composed,
+    model: Model,
     z: Mat<f64>,
     (ranges, source): (&[Range<usize>], Box<dyn BlockSource>),
 ) -> Result<StochasticRun> {
     let options = &composed.options;
-    let parts = composed
-        .model(None, views, z.clone())
-        .map_err(|e| of_all(e, ranges))?;
     let own = composed.clone();
     let factors = move |rows: usize, k: usize| {
         factors_alone(&own, rows, k).map_err(|e| match e.kind() {
@@ -199,7 +190,7 @@ fn begun(
         })
     };
     let mut run = StochasticRun::new(
-        parts.views,
+        model.views,
         Box::new(factors),
         source,
         options.stochastic,

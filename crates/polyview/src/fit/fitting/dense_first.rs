@@ -3,10 +3,11 @@
 
 use polyview_core::{Event, Journal, RowMoments, State, View, counted};
 use polyview_infer::{
-    Model, RunRecord, Start, VbRun, many_samples, turned_by_varimax, turned_to_sparse,
+    Model, RunRecord, Start, VbRun, many_samples, normal_columns, turned_by_varimax,
+    turned_to_sparse,
 };
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
-use polyview_random::{StreamKey, fill_standard_normal};
+use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use super::{Given, Progress, swept};
@@ -82,26 +83,17 @@ impl Handed {
     /// lower, as sparse weights cannot turn them back.
     pub(super) fn shaken(&self, key: StreamKey) -> Result<Mat<f64>> {
         let (rows, kept) = (self.factors.nrows(), self.kept);
-        let mut column = vec![0.0; kept];
-        let mut near = Mat::identity(kept, kept);
-        for k in 0..kept {
-            fill_standard_normal(&mut key.block(8).chunk(k as u32).rng(), &mut column);
-            for (x, noise) in near.col_as_slice_mut(k).iter_mut().zip(&column) {
-                *x += TURNED / (kept as f64).sqrt() * noise;
-            }
-        }
+        let by = TURNED / (kept as f64).sqrt();
+        let noise = normal_columns(kept, kept, key.block(8));
+        let near = Mat::from_fn(kept, kept, |i, j| {
+            f64::from(u8::from(i == j)) + by * noise[(i, j)]
+        });
         let (rotation, _) = thin_qr(near.as_ref())?;
         let turned = times_small(self.factors.subcols(0, kept), rotation.as_ref());
-        let mut out = self.factors.clone();
-        let mut noise = vec![0.0; rows];
-        for k in 0..kept {
-            fill_standard_normal(&mut key.block(9).chunk(k as u32).rng(), &mut noise);
-            let own = turned.col_as_slice(k).iter().zip(&noise);
-            for (x, (own, noise)) in out.col_as_slice_mut(k).iter_mut().zip(own) {
-                *x = own + SHAKEN * noise;
-            }
-        }
-        Ok(out)
+        let noise = normal_columns(rows, kept, key.block(9));
+        let shaken = Mat::from_fn(rows, kept, |n, k| turned[(n, k)] + SHAKEN * noise[(n, k)]);
+        let rest = self.factors.subcols(kept, self.factors.ncols() - kept);
+        Ok(side_by_side(shaken.as_ref(), rest))
     }
     /// Writes what later restarts need.
     pub(super) fn save(&self, state: &mut State) -> usize {
@@ -231,14 +223,12 @@ impl DenseFirst {
         if others.above_noise == 0 || kept <= before {
             let loadings = others.loadings.subcols(0, kept);
             let start = turned_to_sparse(known.mean(), loadings, &others.left)?;
-            let next = if self.fills {
-                others.factors.ncols()
-            } else {
-                0
-            };
+            // of many samples what comes next would be noise
+            let next = Some(others.factors.ncols())
+                .filter(|_| self.fills)
+                .unwrap_or(0);
             note(sweeps, (kept, next), given);
-            let next = others.factors.subcols(0, next);
-            let factors = side_by_side(start.as_ref(), next);
+            let factors = side_by_side(start.as_ref(), others.factors.subcols(0, next));
             return Ok(Next::Start(Handed { factors, kept }));
         }
         let those = others.factors.subcols(0, others.above_noise);

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use polyview_core::{Dataset, Journal, Level, ParameterUncertainty, View, counted};
 use polyview_infer::alignment::stability;
+use polyview_infer::normal_columns;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
-use polyview_random::{StreamKey, fill_standard_normal};
+use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use hidden::held_out;
@@ -475,9 +476,9 @@ fn restart(data: Dataset, composed: Composed, number: usize) -> Result<Fitting> 
         let start = fitting.starting_factors().to_owned();
         let (n, k) = (start.nrows(), start.ncols());
         let key = StreamKey::new(seed).chain(number as u32);
-        let (q, _) = thin_qr(normal(k, k, key.block(1)).as_ref())?;
+        let (q, _) = thin_qr(normal_columns(k, k, key.block(1)).as_ref())?;
         let mut z = times_small(start.as_ref(), q.as_ref());
-        let noise = normal(n, k, key.block(2));
+        let noise = normal_columns(n, k, key.block(2));
         for j in 0..k {
             for r in 0..n {
                 z[(r, j)] += 0.1 * noise[(r, j)];
@@ -486,12 +487,4 @@ fn restart(data: Dataset, composed: Composed, number: usize) -> Result<Fitting> 
         fitting.start_from(z)?;
     }
     Ok(fitting)
-}
-
-fn normal(rows: usize, columns: usize, key: StreamKey) -> Mat<f64> {
-    let mut out = Mat::zeros(rows, columns);
-    for j in 0..columns {
-        fill_standard_normal(&mut key.chunk(j as u32).rng(), out.col_as_slice_mut(j));
-    }
-    out
 }

@@ -7,10 +7,10 @@ use polyview_special::{gamma, ln_gamma};
 
 use super::CrossValidateScore as Score;
 use super::inputs::{columns, groups, side_by_side};
-use super::limited;
 use super::plan::{Job, Plan, What};
 use super::scored::{largest, level_scores, level_shares};
 use super::workers::{Done, Scored, Teller};
+use super::{baselines, limited};
 use crate::error::Result;
 use crate::metrics::{CountLaw, LevelScore};
 use crate::verbs::hold_out::hold_out_in;
@@ -47,12 +47,8 @@ pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Don
                 if cells.places.is_empty() && cells.between.is_empty() {
                     continue;
                 }
-                done.add(truth.name(), "mean", cells.by_means()?);
-                done.add(
-                    truth.name(),
-                    "softly thresholded SVD",
-                    cells.by_svd(completed),
-                );
+                done.add(truth.name(), baselines::MEAN, cells.by_means()?);
+                done.add(truth.name(), baselines::SVD, cells.by_svd(completed));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! How well models predict samples, or cells, that they have not seen, beside plain predictors.
 
+mod baselines;
 mod classes;
 mod hidden;
 mod inputs;

@@ -2,6 +2,7 @@
 
 use polyview_core::Dataset;
 
+use super::baselines::MEAN;
 use super::plan::two_steps;
 use super::summary::summed_up;
 use super::{
@@ -10,9 +11,6 @@ use super::{
 };
 use crate::assemble::several;
 use crate::spec::{EngineKind, ModelSpec, Settle};
-
-/// The method that knows means alone.
-const MEAN: &str = "mean";
 
 /// By how much a method is better than means, and the standard error of that.
 struct Gain {

@@ -4,6 +4,7 @@ use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
 use super::super::folds::{folds_by_name, kept_together, numbered_anew};
+use super::baselines;
 use super::classes::{self, check_classes};
 use super::{CrossValidateModel, CrossValidateOptions};
 use crate::assemble::several;
@@ -322,9 +323,6 @@ fn incompatible(view: &str, what: &str, with: &str) -> crate::Error {
     .into()
 }
 
-/// What plain predictors are called beside the models.
-const BASELINES: [&str; 3] = ["mean", "ridge regression", "logistic regression"];
-
 fn check_counts(models: &[CrossValidateModel], options: &CrossValidateOptions) -> Result<()> {
     let bad = |option, value: String| Err(ErrorKind::Option { option, value }.into());
     if options.folds < 2 {
@@ -344,7 +342,7 @@ fn check_counts(models: &[CrossValidateModel], options: &CrossValidateOptions) -
             return bad("models", format!("'{}' twice", model.name));
         }
         // figures go by names
-        if BASELINES.contains(&model.name.as_str()) {
+        if baselines::ALL.contains(&model.name.as_str()) {
             return bad("models", format!("'{}', a baseline", model.name));
         }
     }

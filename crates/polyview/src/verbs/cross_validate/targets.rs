@@ -14,7 +14,7 @@ use super::inputs::{columns, groups, limits, side_by_side};
 use super::plan::{Job, Plan, What, two_steps};
 use super::scored::{Predicted, Target, level_shares, scores};
 use super::workers::{Done, Teller};
-use super::{kernels, limited};
+use super::{baselines, kernels, limited};
 use crate::adjust::known_beside;
 use crate::assemble;
 use crate::compose::Composed;
@@ -165,12 +165,12 @@ impl<'a> Halves<'a> {
             let count = target.training.levels().len();
             let fit = multinomial(x.as_ref(), &classes, count, &tuning)?;
             let mean = fit.predict(new.as_ref())?;
-            return Ok(("multinomial regression", Predicted::means(mean)));
+            return Ok((baselines::MULTINOMIAL, Predicted::means(mean)));
         }
         if target.kind.is_label() {
             let fit = logistic(x.as_ref(), y.as_ref(), &tuning)?;
             let mean = fit.predict(new.as_ref())?;
-            return Ok(("logistic regression", Predicted::means(mean)));
+            return Ok((baselines::LOGISTIC, Predicted::means(mean)));
         }
         let (own, of_new) = match offset {
             Some([own, of_new]) => (&own[..], &of_new[..]),
@@ -182,7 +182,7 @@ impl<'a> Halves<'a> {
             let fit = limited_ridge(x.as_ref(), (lower.as_ref(), upper.as_ref()), &tuning)?;
             let mean = less(fit.regression.predict(new.as_ref())?, &minus);
             let sd: Vec<f64> = fit.noise.iter().map(|v| v.sqrt()).collect();
-            return Ok(("regression on limits", limited::normal(target, mean, &sd)));
+            return Ok((baselines::LIMITS, limited::normal(target, mean, &sd)));
         }
         let y = less(y, own);
         let fit = ridge(x.as_ref(), y.as_ref(), &tuning)?;
@@ -205,7 +205,7 @@ impl<'a> Halves<'a> {
                 }
             }
         }
-        Ok(("ridge regression", Predicted::means(mean)))
+        Ok((baselines::RIDGE, Predicted::means(mean)))
     }
 }
 
@@ -299,7 +299,7 @@ fn predictions(
             });
             let kernels = kernels::of_models(plan)?;
             for (at, target) in targets.iter().enumerate() {
-                out.push((at, "mean".to_owned(), halves.mean(target)?));
+                out.push((at, baselines::MEAN.to_owned(), halves.mean(target)?));
                 let (name, predicted) = halves.regression(target, [&x, &new])?;
                 out.push((at, name.to_owned(), predicted));
                 if let Some(kernels) = kernels.as_ref().filter(|_| target.kind.is_real()) {
@@ -312,7 +312,7 @@ fn predictions(
                     ];
                     let [seen, new] = [&data[0], &data[1]];
                     let found = kernels::predicted(plan, kernels, [seen, new], (&y, &fold))?;
-                    let name = "kernel ridge regression".to_owned();
+                    let name = baselines::KERNEL_RIDGE.to_owned();
                     out.push((at, name, Predicted::means(found)));
                 }
             }

@@ -419,10 +419,12 @@ fn what_cannot_be_is_refused_with_its_name() {
         o.stratify = Some("labels".to_owned());
     });
     assert!(matches!(hidden, ErrorKind::Incompatible { .. }));
-    let mean = [CrossValidateModel::new("mean", models::bibfa(2))];
+    let [mean, limits] = ["mean", "regression on limits"]
+        .map(|name| [CrossValidateModel::new(name, models::bibfa(2))]);
     let (one, two) = (options(&["labels"], 3), options(&["labels", "labels"], 3));
     for (models, options, said) in [
         (&mean[..], &one, "'mean', a baseline"),
+        (&limits[..], &one, "'regression on limits', a baseline"),
         (&sshiba()[..], &two, "'labels' twice"),
     ] {
         let error = cross_validate(&data, models, options, &|_| {}).unwrap_err();
