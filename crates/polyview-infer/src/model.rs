@@ -188,6 +188,14 @@ impl Model {
         let fixed = |v: &ViewPart| v.term.objective() != Objective::NoGuarantee;
         self.views.iter().all(fixed)
     }
+    /// Lets terms keep their tangents for a whole sweep, or no more ([`polyview_core::Tangents::hold`]).
+    pub(crate) fn hold(&mut self, held: bool) {
+        for view in &mut self.views {
+            if let Some(tangents) = view.term.as_tangents() {
+                tangents.hold(held);
+            }
+        }
+    }
     /// Number of factors.
     pub fn k(&self) -> usize {
         self.factors.moments().k()

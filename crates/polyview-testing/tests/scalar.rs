@@ -1,14 +1,15 @@
 //! Likelihoods that are known by their log density alone pass what every likelihood has to.
 
 use polyview_core::{
-    About, Bias, DataError, Domain, GammaPrior, LikelihoodSpecies, Options, Predictor, RowMoments,
-    TermContext, View, ViewTerm,
+    About, Bias, DataError, Domain, GammaPrior, LikelihoodSpecies, NormalEquations, Options,
+    Predictor, RowMoments, TermContext, View, ViewTerm,
 };
 use polyview_infer::{GibbsChain, ViewPart};
 use polyview_likelihoods::{Cell, Expected, ScalarLikelihood, ScalarParameter};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use polyview_special::{Expectation, Real, ln_gamma};
+use polyview_testing::law::{K, rows};
 use polyview_testing::{LikelihoodCheck, assemble, normal, weights};
 
 /// Labels by the logistic function.
@@ -210,6 +211,89 @@ fn heavy_tails_pass() {
 }
 
 /// What a term says of a state is of that state, and not of one that was proposed.
+/// Precisions and right-hand sides of the samples, one after the other.
+fn of_samples(term: &mut dyn ViewTerm, p: &Predictor<'_>, k: usize) -> (Vec<Vec<f64>>, Mat<f64>) {
+    let samples = term.shape().samples;
+    let mut eq = NormalEquations::new(k, 0..samples);
+    (term.equations().factor_gram(0, p, &mut eq)).expect("sums");
+    (term.equations().factor_equations(p, &mut eq)).expect("sums");
+    let precision = |n: usize| eq.row_precision(n).as_slice().to_vec();
+    let rhs = Mat::from_fn(samples, k, |n, j| eq.rhs[(n, j)]);
+    ((0..samples).map(precision).collect(), rhs)
+}
+
+/// Tangents that are kept are those of where the weights were, whatever moves afterwards: one column, whose site of each sample follows
+/// from what it says of the sample's factors.
+#[test]
+fn tangents_that_are_kept_stay_where_weights_were() {
+    let (n, d) = (9, 1);
+    let x = Mat::from_fn(n, d, |i, _| if i == 4 { f64::NAN } else { (i % 3) as f64 });
+    let view = View::from_values("x", vec!["a".to_owned()], x).unwrap();
+    let mut term = Expected::new(view, Counts).unwrap();
+    let (z, w, moved) = (rows(n, 1), rows(d, 2), rows(d, 3));
+    let bias = |b: f64| {
+        let mut bias = Bias::gaussian(d, 0, 1.0);
+        bias.set(vec![b], vec![0.05]);
+        bias
+    };
+    let (b, to) = (0.3, -0.4);
+    let (here, there) = (bias(b), bias(to));
+    let at = |weights, bias| Predictor {
+        factors: &z,
+        weights,
+        bias,
+    };
+    let weights_of = |term: &mut Expected<Counts>, p: &Predictor<'_>| {
+        let mut eq = NormalEquations::new(K, 0..0);
+        term.equations().weight_gram(p, &mut eq).unwrap();
+        eq.set_rows(0..d);
+        term.equations().weight_equations(p, &mut eq).unwrap();
+    };
+    // sites: precision H and linear part g + Hm
+    let (precision, rhs) = of_samples(&mut term, &at(&w, &here), K);
+    let second = |w: &RowMoments| w.mean()[(0, 0)].powi(2) + w.variance(0, 0);
+    let sites: Vec<(f64, f64)> = (0..n)
+        .map(|i| {
+            let h = precision[i][0] / second(&w);
+            (h, rhs[(i, 0)] / w.mean()[(0, 0)] + h * b)
+        })
+        .collect();
+    assert_eq!(sites[4], (0.0, 0.0));
+    let tangents = |term: &mut Expected<Counts>, held| term.as_tangents().unwrap().hold(held);
+    tangents(&mut term, true);
+    assert!(term.as_tangents().unwrap().is_held());
+    weights_of(&mut term, &at(&w, &here));
+    // intercepts, of other weights
+    let (mut precision, mut rhs) = ([0.0], [0.0]);
+    let p = at(&moved, &here);
+    (term.equations()).bias_equations(0..d, &p, &mut precision, &mut rhs);
+    let own = |i: usize| -> f64 {
+        (0..K)
+            .map(|k| moved.mean()[(0, k)] * z.mean()[(i, k)])
+            .sum()
+    };
+    let sum = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>();
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-10 * (1.0 + b.abs());
+    assert!(near(precision[0], sum(&|i| sites[i].0)));
+    assert!(near(rhs[0], sum(&|i| sites[i].1 - sites[i].0 * own(i))));
+    // factors, of other weights and intercepts
+    let p = at(&moved, &there);
+    term.equations().absorb(0..d, &p);
+    term.equations().seal(&p);
+    let (precision, rhs) = of_samples(&mut term, &p, K);
+    for i in 0..n {
+        let (h, t) = sites[i];
+        assert!(near(precision[i][0], h * second(&moved)));
+        for k in 0..K {
+            assert!(near(rhs[(i, k)], (t - h * to) * moved.mean()[(0, k)]));
+        }
+    }
+    // let go, they are those of where everything is
+    tangents(&mut term, false);
+    let (precision, _) = of_samples(&mut term, &p, K);
+    assert!((0..n).any(|i| !near(precision[i][0], sites[i].0 * second(&moved))));
+}
+
 #[test]
 fn the_density_of_a_chain_is_that_of_its_state() {
     let (n, d, k) = (20, 4, 2);

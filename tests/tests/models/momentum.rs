@@ -1,10 +1,10 @@
 //! Sweeps that begin beyond where the one before ended (docs/decisions/0077-momentum.md).
 
-use polyview::models;
-use polyview_core::{Event, Journal, State};
+use polyview::{Settle, models};
+use polyview_core::{Dataset, Event, Journal, State, Table};
 use polyview_infer::{Audit, PruneRule, VbOptions, VbRun};
-use polyview_linalg::Threads;
-use polyview_random::StreamKey;
+use polyview_linalg::{Mat, Threads};
+use polyview_random::{StreamKey, standard_normal};
 use polyview_tests::sparse::{self, Rows};
 use polyview_tests::{Case, Holes, gaussian_parts, normal, views};
 
@@ -124,6 +124,90 @@ fn momentum_saves_sweeps() {
         fast <= slow / 2,
         "{fast} sweeps with momentum, {slow} without"
     );
+}
+
+/// Numbers, labels with holes and counts of two groups of samples, two factors.
+fn labels_and_counts() -> Dataset {
+    let mut rng = StreamKey::new(9).rng();
+    let z = normal(80, 2, &mut rng);
+    let mut table = |name: &str, columns: usize| {
+        let w = normal(columns, 2, &mut rng);
+        let values = Mat::from_fn(80, columns, |n, d| {
+            let eta = z[(n, 0)] * w[(d, 0)] + z[(n, 1)] * w[(d, 1)];
+            match name {
+                "labels" if (n + 3 * d).is_multiple_of(7) => f64::NAN,
+                "labels" => f64::from(u8::from(eta + standard_normal(&mut rng) > 0.0)),
+                "counts" => (1.0 + 0.6 * eta + 0.5 * standard_normal(&mut rng))
+                    .exp()
+                    .round(),
+                _ => eta + standard_normal(&mut rng),
+            }
+        });
+        Table {
+            name: name.to_owned(),
+            samples: (0..80).map(|n| n.to_string()).collect(),
+            features: (0..columns).map(|d| format!("{name}{d}")).collect(),
+            levels: Vec::new(),
+            values,
+        }
+    };
+    let site = |n: usize| {
+        let site = if n.is_multiple_of(3) {
+            "north"
+        } else {
+            "south"
+        };
+        (n.to_string(), site.to_owned())
+    };
+    Dataset::builder()
+        .view(table("numbers", 5))
+        .view(table("labels", 12))
+        .view(table("counts", 10))
+        .groups((0..80).map(site).collect())
+        .build()
+        .expect("data")
+}
+
+/// Sweeps that keep their tangents (decision 0109) begin after the twentieth, never lower the bound, and end where watched ones do: of
+/// labels, of labels that count thrice, of counts with intercepts by group, and of them all.
+#[test]
+fn sweeps_that_keep_their_tangents_end_where_watched_ones_do() {
+    let spec = |which: usize| {
+        let mut spec = models::sshiba(2)
+            .with_likelihood("labels", "bernoulli")
+            .with_likelihood("counts", "negative-binomial")
+            .with_settled("labels", Settle::Not);
+        if which == 1 {
+            spec = spec.with_weight("labels", 3.0);
+        }
+        if which == 2 {
+            spec.groups.intercepts = true;
+        }
+        spec
+    };
+    for which in 0..3 {
+        let totals = |audit: Audit| -> Vec<f64> {
+            let mut spec = spec(which);
+            (spec.vb.max_sweeps, spec.vb.audit) = (150, audit);
+            (spec.vb.tolerance, spec.vb.prune) = (1e-300, PruneRule::never());
+            let fit = polyview::fit(labels_and_counts(), spec).expect("a fit");
+            fit.record().ledgers[0].totals().collect()
+        };
+        let (kept, watched) = (totals(Audit::Sweeps), totals(Audit::Blocks));
+        let off = |n: usize| ((kept[n] - watched[n]) / watched[n]).abs();
+        let (before, after) = ((0..20).map(off), (20..60).map(off));
+        let most = |x: &mut dyn Iterator<Item = f64>| x.fold(0.0, f64::max);
+        let (before, after) = (most(&mut { before }), most(&mut { after }));
+        assert!(before < 1e-12, "{which}: {before}");
+        assert!(after > 1e-11, "{which}: none was kept, {after}");
+        assert!(off(149) < 1e-8, "{which}: {}", off(149));
+        for pair in kept.windows(2) {
+            assert!(
+                pair[1] >= pair[0] - 1e-11 * pair[0].abs(),
+                "{which}: {pair:?}"
+            );
+        }
+    }
 }
 
 /// Short steps are no end: what all further sweeps would gain is little, by the worst stretch of

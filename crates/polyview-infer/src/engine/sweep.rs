@@ -8,7 +8,7 @@ use polyview_random::StreamKey;
 use rayon::prelude::*;
 
 use super::Engine;
-use super::tangents::{Around, AroundFactors, add_tangents};
+use super::tangents::{Around, AroundFactors, add_tangents, guarded};
 use super::views::{run_views, view_of};
 use crate::model::{Model, ViewPart};
 
@@ -120,7 +120,7 @@ pub fn update_factors(
     factors.prepare(&eq, cx)?;
     let coupled = views.iter_mut().any(|v| v.term.as_coupled().is_some());
     let mut one = coupled.then(|| eq.shared());
-    let tangents = views.iter_mut().any(|v| v.term.as_tangents().is_some());
+    let tangents = (views.iter_mut()).any(|v| guarded(v.term.as_mut()).is_some());
     // own precisions are large: they are made and used up block by block
     let width = if own { SAMPLE_BLOCK } else { rows.max(1) };
     for start in (0..rows).step_by(width) {
@@ -133,7 +133,7 @@ pub fn update_factors(
         });
         for view in views.iter_mut() {
             let (term, p) = view.with(factors.seen());
-            if term.as_tangents().is_none() {
+            if guarded(term).is_none() {
                 term.equations().factor_equations(&p, &mut eq)?;
             }
         }

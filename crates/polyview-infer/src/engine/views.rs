@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::Engine;
 use super::sweep::key;
-use super::tangents::{Around, AroundBias, AroundWeights};
+use super::tangents::{Around, AroundBias, AroundWeights, guarded};
 use crate::model::{Model, ViewPart};
 
 /// The view that a group of steps belongs to; `None` if it concerns all.
@@ -104,7 +104,7 @@ fn pass(
     let columns = shape.predictor_columns;
     let mut eq = NormalEquations::new(factors.seen().k(), 0..0);
     let with_weights = has(Step::Weights(v));
-    let with_tangents = term.as_tangents().is_some();
+    let with_tangents = guarded(term.as_mut()).is_some();
     let coupled = term.as_tangents().is_some_and(|t| t.couples_columns());
     if with_weights {
         cx.key = key(base, Step::Weights(v));

@@ -15,8 +15,8 @@ use crate::prune::{PruneRule, drop_on_trial};
 pub struct VbOptions {
     /// Most sweeps.
     pub max_sweeps: usize,
-    /// Largest relative change of the bound in a sweep at convergence. What all further sweeps would
-    /// gain, by the estimate, is no more than ten times that then, or a tenth of a nat if that is more.
+    /// Largest relative change of the bound in a sweep at convergence. What further sweeps would
+    /// gain, a thousand of them at most, is by the estimate no more than ten times that then, or a tenth of a nat if that is more.
     pub tolerance: f64,
     /// Largest change of weights and factors at convergence, relative to the
     /// largest factor.
@@ -25,7 +25,8 @@ pub struct VbOptions {
     pub rotate: Rotate,
     /// When a factor is removed.
     pub prune: PruneRule,
-    /// Whether the bound is checked after every block.
+    /// Whether the bound is checked after every block, where no sweep keeps its tangents
+    /// (docs/decisions/0109-tangents-are-kept.md).
     pub audit: Audit,
     /// How far updates go of factors and weights that have precisions of their
     /// own (missing cells, labels, counts, ranks): 1 is the optimum given
@@ -160,7 +161,15 @@ impl Strategy for VbOptions {
         } else {
             None
         };
+        // it is taken back as a whole where it leads down
+        let held = kept.is_some() && self.audit == Audit::Sweeps && gains_little(run);
+        if held {
+            run.model.hold(true);
+        }
         let done = self.steps(run);
+        if held {
+            run.model.hold(false);
+        }
         match kept {
             Some(kept) => run.weigh(kept, done),
             None => done.map(|()| run.model.objective()),
@@ -299,6 +308,18 @@ impl VbOptions {
 /// Gain of a sweep, relative to the bound, of models of tangents alone, up to which they are
 /// not rotated.
 const CLIMBING: f64 = 1e-2;
+
+/// Gain of a sweep, relative to the bound, from which on sweeps keep their tangents: before, these change within a
+/// sweep by as much as weights do.
+const NEAR: f64 = 1e-3;
+
+/// Whether the last sweep gained so little.
+fn gains_little(run: &RunState) -> bool {
+    match run.record.ledger.rows[..] {
+        [.., ref before, ref last] => last.total - before.total <= NEAR * last.total.abs(),
+        _ => false,
+    }
+}
 
 /// Whether steps that tangents hold back are still on their way to data of which these say little
 /// yet: the prior of weights that are about to grow would turn them into others, and empty

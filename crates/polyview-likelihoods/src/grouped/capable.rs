@@ -144,6 +144,18 @@ impl Tangents for Grouped {
             }
         }
     }
+    fn hold(&mut self, held: bool) {
+        self.held = held;
+        for term in &mut self.inner {
+            if let Some(tangents) = term.as_tangents() {
+                tangents.hold(held);
+                self.held &= tangents.is_held();
+            }
+        }
+    }
+    fn is_held(&self) -> bool {
+        self.held
+    }
     fn starts_at_data(&mut self) -> bool {
         let mut terms = self.inner.iter_mut().filter_map(|term| term.as_tangents());
         terms.any(Tangents::starts_at_data)

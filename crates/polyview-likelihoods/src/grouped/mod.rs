@@ -76,6 +76,8 @@ pub struct Grouped {
     tangents: bool,
     /// Whether those of columns hang together.
     coupled: bool,
+    /// Whether they are kept for a whole sweep.
+    held: bool,
 }
 
 impl Grouped {
@@ -139,6 +141,7 @@ impl Grouped {
             pass: None,
             tangents,
             coupled,
+            held: false,
             groups,
             rows,
             inner,

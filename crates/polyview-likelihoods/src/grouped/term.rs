@@ -222,6 +222,13 @@ impl ViewTerm for Grouped {
     fn as_by_group(&mut self) -> Option<&mut dyn ByGroup> {
         Some(self)
     }
+    fn take_levels(&mut self, levels: &[f64]) -> bool {
+        let mut taken = !self.inner.is_empty();
+        for term in &mut self.inner {
+            taken &= term.take_levels(levels);
+        }
+        taken
+    }
     fn cut_points(&self, group: Option<usize>, column: usize) -> Option<Vec<f64>> {
         let own = match (self.only(), group) {
             (Some(only), _) => only,

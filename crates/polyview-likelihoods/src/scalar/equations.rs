@@ -143,6 +143,13 @@ impl<L: ScalarLikelihood> Equations for Expected<L> {
         precision: &mut [f64],
         rhs: &mut [f64],
     ) -> f64 {
+        if let Some(held) = self.held_sites(&columns) {
+            rhs[..columns.len()].copy_from_slice(&held.rest_of_intercepts(p));
+            for (to, sum) in precision.iter_mut().zip(&held.sums) {
+                *to = sum.precision;
+            }
+            return 0.0;
+        }
         let sites = self.sites(0..self.data.rows(), columns.clone(), p);
         for (i, (d, sum)) in columns.zip(&sites.sums).enumerate() {
             precision[i] = sum.precision;
@@ -159,8 +166,13 @@ impl<L: ScalarLikelihood> Equations for Expected<L> {
             _ => FactorSums::new(rows.clone(), p.weights.k()),
         };
         sums.key = None;
-        let sites = self.sites(rows, columns, p);
-        sums.add(&sites, p);
+        if let Some(held) = self.held_sites(&columns) {
+            held.move_intercepts(p.bias.mean());
+            sums.add(held, p);
+        } else {
+            let sites = self.sites(rows, columns, p);
+            sums.add(&sites, p);
+        }
         self.sums = Some(sums);
     }
     fn seal(&mut self, p: &Predictor<'_>) {
@@ -242,6 +254,15 @@ impl<L: ScalarLikelihood> Tangents for Expected<L> {
     }
     fn be_positive(&mut self, positive: bool) {
         self.positive = positive;
+    }
+    fn hold(&mut self, held: bool) {
+        self.held = held;
+        // of another sweep
+        self.last = None;
+        self.sums = None;
+    }
+    fn is_held(&self) -> bool {
+        self.held
     }
     fn starts_at_data(&mut self) -> bool {
         (0..self.data.columns()).any(|d| self.says_start(d))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use polyview_core::{Predictor, Stamp};
 use polyview_linalg::simd::{Kernel, dispatch};
-use polyview_linalg::{Mat, MatRef, each, each_of, sum};
+use polyview_linalg::{Accum, Mat, MatRef, cross_into, each, each_of, sum};
 
 use super::{Expectations, Expected, ScalarLikelihood, Scratch};
 
@@ -42,6 +42,8 @@ pub(super) struct Sites {
     linear: Vec<f64>,
     /// $F$.
     values: Vec<f64>,
+    /// Intercepts of the columns that the linear parts leave out; none where groups have their own.
+    intercepts: Vec<f64>,
     pub(super) sums: Vec<ColumnSum>,
 }
 
@@ -56,6 +58,44 @@ impl Sites {
     /// The linear parts, samples × columns.
     pub(super) fn linear(&self) -> MatRef<'_, f64> {
         self.matrix(&self.linear)
+    }
+    /// What the equations of the intercepts have on their right, $\sum_n(g+H(m-w^\top z))$, if tangents are kept and weights and factors are those of `p`.
+    pub(super) fn rest_of_intercepts(&self, p: &Predictor<'_>) -> Vec<f64> {
+        let mut with_factors = Mat::zeros(p.factors.k(), self.columns.len());
+        cross_into(
+            with_factors.as_mut(),
+            p.factors.mean(),
+            self.precision(),
+            Accum::Replace,
+        );
+        let rest = |(j, d): (usize, usize)| {
+            let own: f64 = (with_factors.col_as_slice(j).iter().enumerate())
+                .map(|(k, hz)| hz * p.weights.mean()[(d, k)])
+                .sum();
+            let all = sum(self
+                .linear()
+                .col(j)
+                .try_as_col_major()
+                .map_or(&[][..], |c| c.as_slice()));
+            all + self.sums[j].precision * self.intercepts[j] - own
+        };
+        self.columns.clone().enumerate().map(rest).collect()
+    }
+    /// Leaves out other intercepts than those at which the sites were made.
+    pub(super) fn move_intercepts(&mut self, bias: &[f64]) {
+        let rows = self.samples.len().max(1);
+        let columns = self
+            .linear
+            .chunks_mut(rows)
+            .zip(self.precision.chunks(rows));
+        let moved = self.intercepts.iter_mut().zip(&bias[self.columns.clone()]);
+        for ((linear, precision), (from, to)) in columns.zip(moved) {
+            let by = *from - to;
+            for (x, h) in linear.iter_mut().zip(precision) {
+                *x += h * by;
+            }
+            *from = *to;
+        }
     }
     /// Adds $\sum F$ of each sample.
     pub(super) fn add_by_sample(&self, out: &mut [f64]) {
@@ -197,6 +237,16 @@ impl<L: ScalarLikelihood> Expected<L> {
         self.last = Some(made.clone());
         made
     }
+    /// The sites that are kept of these columns, if any are.
+    pub(super) fn held_sites(&mut self, columns: &Range<usize>) -> Option<&mut Sites> {
+        let rows = self.data.rows();
+        let last = self.last.as_mut().filter(|_| self.held)?;
+        let own = !last.of_data
+            && !last.intercepts.is_empty()
+            && last.samples == (0..rows)
+            && last.columns == *columns;
+        Arc::get_mut(last).filter(|_| own)
+    }
     /// The sites that weights of these columns are moved by: of columns whose weights have yet to move those at the predictors that the data
     /// alone would have.
     pub(super) fn sites_of_weights(
@@ -316,12 +366,17 @@ impl<L: ScalarLikelihood> Expected<L> {
         Sites {
             key: self.key(p),
             samples,
-            columns,
             positive: self.positive,
             of_data: false,
             precision,
             linear,
             values,
+            intercepts: if p.bias.groups().is_none() {
+                p.bias.mean()[columns.clone()].to_vec()
+            } else {
+                Vec::new()
+            },
+            columns,
             sums,
         }
     }

@@ -48,6 +48,8 @@ pub struct Expected<L> {
     pub(super) value: Option<(Key, f64)>,
     /// Whether curvatures below zero are left out.
     pub(super) positive: bool,
+    /// Whether tangents are kept for a whole sweep.
+    pub(super) held: bool,
     /// Variances of predictors that belong to the law of the data, samples × columns.
     spread: Option<Arc<Mat<f64>>>,
 }
@@ -106,6 +108,7 @@ impl<L: ScalarLikelihood> Expected<L> {
             by_sample: None,
             value: None,
             positive: false,
+            held: false,
             spread: None,
         };
         term.start_parameters();

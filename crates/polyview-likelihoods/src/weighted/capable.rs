@@ -77,6 +77,15 @@ impl Tangents for Weighted {
             inner.be_positive(positive);
         }
     }
+    fn hold(&mut self, held: bool) {
+        if let Some(inner) = self.inner.as_tangents() {
+            inner.hold(held);
+            self.held = inner.is_held();
+        }
+    }
+    fn is_held(&self) -> bool {
+        self.held
+    }
     fn starts_at_data(&mut self) -> bool {
         (self.inner.as_tangents()).is_some_and(Tangents::starts_at_data)
     }

@@ -29,6 +29,8 @@ pub struct Weighted {
     weight: f64,
     /// Whether tangents of columns hang together.
     couples: bool,
+    /// Whether tangents are kept for a whole sweep.
+    held: bool,
 }
 
 impl Weighted {
@@ -44,6 +46,7 @@ impl Weighted {
     fn around(mut inner: Box<dyn ViewTerm>, weight: f64) -> Self {
         Self {
             couples: inner.as_tangents().is_some_and(|t| t.couples_columns()),
+            held: false,
             inner,
             weight,
         }

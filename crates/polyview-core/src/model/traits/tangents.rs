@@ -40,6 +40,17 @@ pub trait Tangents {
     fn be_positive(&mut self, positive: bool) {
         let _ = positive;
     }
+    /// Keeps tangents for a whole sweep (`true`): those at the moments at which the weights of a block of columns are moved also serve
+    /// their intercepts and the factors, as equations that hold as they are. Nothing is evaluated in between, and steps are
+    /// not guarded; who asks looks at the objective when all is done. Ends with `false`. A term that cannot do that stays as
+    /// it is ([`Tangents::is_held`]).
+    fn hold(&mut self, held: bool) {
+        let _ = held;
+    }
+    /// Whether tangents are kept for a whole sweep.
+    fn is_held(&self) -> bool {
+        false
+    }
     /// Whether a datum alone says where its predictor is, and the first step of weights starts there
     /// (docs/decisions/0103-the-first-steps.md).
     fn starts_at_data(&mut self) -> bool {

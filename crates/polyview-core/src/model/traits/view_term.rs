@@ -141,6 +141,12 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = variances;
         false
     }
+    /// Takes factors, one for each column, by which expected counts are multiplied where a likelihood whose means hang on the far end
+    /// of its noise says more than was ever counted; the rest of the law stays as it is. Whether it has, and they are kept with its parameters.
+    fn take_levels(&mut self, levels: &[f64]) -> bool {
+        let _ = levels;
+        false
+    }
     /// Its local variables, where they depend on the factors.
     fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
         None

@@ -9,7 +9,7 @@ mod slices;
 use std::ops::Range;
 
 use polyview_core::{
-    Bias, NormalEquations, NumericError, Predictor, RowBlock, RowMoments, Side, ViewTerm,
+    Bias, NormalEquations, NumericError, Predictor, RowBlock, RowMoments, Side, Tangents, ViewTerm,
 };
 use polyview_linalg::packed_dot;
 
@@ -84,6 +84,12 @@ impl Around for AroundWeights<'_> {
     }
 }
 
+/// The tangents of a term, unless it keeps them: its equations then hold as they are.
+pub(super) fn guarded(term: &mut dyn ViewTerm) -> Option<&mut dyn Tangents> {
+    let own = term.as_tangents().is_some_and(|t| !t.is_held());
+    if own { term.as_tangents() } else { None }
+}
+
 /// The views around samples, and what those say of them whose equations hold as they are.
 pub(super) struct AroundFactors<'a> {
     pub(super) views: &'a mut [ViewPart],
@@ -101,7 +107,7 @@ pub(super) fn add_tangents(
 ) -> Result<(), NumericError> {
     for view in views {
         let (term, p) = view.with(factors);
-        if term.as_tangents().is_some() {
+        if guarded(term).is_some() {
             term.equations().factor_equations(&p, eq)?;
         }
     }
@@ -113,7 +119,7 @@ impl Around for AroundFactors<'_> {
         let mut out = vec![0.0; rows.len()];
         for view in self.views.iter_mut() {
             let (term, p) = view.with(block.seen());
-            if let Some(tangents) = term.as_tangents() {
+            if let Some(tangents) = guarded(term) {
                 tangents.values(Side::Factors, rows.clone(), &p, &mut out);
             }
         }
@@ -132,7 +138,7 @@ impl Around for AroundFactors<'_> {
     }
     fn be_positive(&mut self, positive: bool) {
         for view in self.views.iter_mut() {
-            if let Some(tangents) = view.term.as_tangents() {
+            if let Some(tangents) = guarded(view.term.as_mut()) {
                 tangents.be_positive(positive);
             }
         }
