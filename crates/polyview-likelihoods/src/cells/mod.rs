@@ -57,6 +57,9 @@ pub(crate) use data::Data;
 use locals::{LocalBlock, Locals, Made, Seen, write_best};
 pub(crate) use shared::blocks_of;
 
+/// Name of the factors of expected counts among the numbers of a term.
+const LEVELS: &str = "levels";
+
 /// Data term of a view with a [`CellLikelihood`]; missing cells, in whatever
 /// pattern, are integrated out.
 #[derive(Clone, Debug)]
@@ -380,6 +383,9 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         let taken = own.filter(|own| own.len() == self.data.columns());
         taken.map(|own| self.set_parameters(own)).is_some()
     }
+    fn take_levels(&mut self, levels: &[f64]) -> bool {
+        levels.len() == self.data.columns() && self.likelihood.take_levels(levels)
+    }
     fn cut_points(&self, _group: Option<usize>, column: usize) -> Option<Vec<f64>> {
         let of_view = self.likelihood.view_parameters()?;
         of_view.cut_points(column).map(<[f64]>::to_vec)
@@ -418,6 +424,9 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
         if let Some(p) = self.likelihood.parameters() {
             state.put_vec(&format!("{prefix}/{}", p.name()), p.values());
         }
+        if !self.likelihood.levels().is_empty() {
+            state.put_vec(&format!("{prefix}/{LEVELS}"), self.likelihood.levels());
+        }
         view_parameters::save(self.likelihood.view_parameters(), prefix, state);
     }
     /// A term without samples takes parameters only.
@@ -430,6 +439,11 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
                 return Err(NumericError::BadState { name });
             }
             p.set(values);
+        }
+        let levels = format!("{prefix}/{LEVELS}");
+        if state.has(&levels) {
+            self.likelihood
+                .take_levels(&state.vec_of(&levels, columns)?);
         }
         let of_view = self.likelihood.view_parameters_mut();
         view_parameters::load(of_view, columns, prefix, state)?;

@@ -161,6 +161,8 @@ pub(crate) struct MixedCounts {
     counting: Vec<Counting>,
     /// Mean and variance of the predictors.
     predictor: (Mat<f64>, Mat<f64>),
+    /// Factors of the means, one for each column; none for 1 in all.
+    levels: Vec<f64>,
 }
 
 impl MixedCounts {
@@ -173,7 +175,12 @@ impl MixedCounts {
         Self {
             counting,
             predictor,
+            levels: Vec::new(),
         }
+    }
+    /// The same with expected counts that are so many times as large, column by column (docs/decisions/0110-levels-of-counts.md).
+    pub(crate) fn with_levels(self, levels: Vec<f64>) -> Self {
+        Self { levels, ..self }
     }
     fn cell(&self, n: usize, column: usize) -> MixedCount {
         let at = (n, column);
@@ -186,7 +193,8 @@ impl MixedCounts {
     /// $E = e^{m + v/2}$ and $E + E^2(e^v(1 + 1/r) - 1)$ (spec/sites 4.1).
     fn moments(&self, n: usize, column: usize) -> (f64, f64) {
         let (m, v) = (self.predictor.0[(n, column)], self.predictor.1[(n, column)]);
-        let first = (m + 0.5 * v).exp();
+        let level = self.levels.get(column).copied().unwrap_or(1.0);
+        let first = level * (m + 0.5 * v).exp();
         let own = match self.counting[column] {
             Counting::Size(r) => v.exp() / r,
             _ => 0.0,

@@ -9,11 +9,17 @@ use crate::spec::{Intercepts, ModelSpec};
 /// Standard deviations of the prior of intercepts beyond which a mean is far out.
 const FAR: f64 = 3.0;
 
+/// Standard deviations of a feature's own about zero beyond which no factor can be relied on to take its mean.
+const FAR_ALONE: f64 = 30.0;
+
 /// Notes features of real numbers that are not centred and whose means lie far out under the prior of the intercepts, a normal
-/// distribution about zero in working units: a fit gives such a feature rather large noise than the intercept that it has.
+/// distribution about zero in working units: a fit gives such a feature rather large noise than the intercept that it has. Where there
+/// are no intercepts it takes a factor that is the same for all samples, and of means that are large beside what features vary not even that.
 pub(super) fn note_far_levels(spec: &ModelSpec, info: &ViewInfo, journal: &mut Journal) {
     let choices = &info.choices;
-    let by_itself = spec.intercepts == Intercepts::Learned && !spec.group_intercepts(&info.name);
+    let none = spec.intercepts == Intercepts::None;
+    let by_itself =
+        (none || spec.intercepts == Intercepts::Learned) && !spec.group_intercepts(&info.name);
     let as_they_are = choices.centring == Centring::None && info.scaling.scores.is_none();
     if !(by_itself && as_they_are && choices.likelihood.is_real()) {
         return;
@@ -22,6 +28,9 @@ pub(super) fn note_far_levels(spec: &ModelSpec, info: &ViewInfo, journal: &mut J
         return;
     };
     let far = |d: &usize| {
+        if none {
+            return training.mean[*d].abs() / training.sd[*d] * FAR / FAR_ALONE;
+        }
         let level = training.mean[*d] / info.scaling.scale[*d];
         level.abs() * spec.intercept_precision.sqrt()
     };
@@ -29,17 +38,30 @@ pub(super) fn note_far_levels(spec: &ModelSpec, info: &ViewInfo, journal: &mut J
     let Some(&first) = found.iter().max_by(|a, b| far(a).total_cmp(&far(b))) else {
         return;
     };
-    let note = format!(
-        "{} of {} feature(s) lie far from zero for an intercept that is held near it, above all '{}' (mean {}, standard deviation \
-         {}), and centring is off: they are explained by noise instead, and what is said of them is wrong; leave the centring as it is \
-         by default, or give intercepts room: intercept-precision = {:.0e} under [model] of a study file",
-        found.len(),
-        info.features.len(),
+    let which = format!(
+        "above all '{}' (mean {}, standard deviation {})",
         info.features[first],
         short(training.mean[first]),
-        short(training.sd[first]),
-        spec.intercept_precision * (0.1 / far(&first)).powi(2)
+        short(training.sd[first])
     );
+    let count = format!(
+        "{} of {} feature(s) lie far from zero",
+        found.len(),
+        info.features.len()
+    );
+    let note = if none {
+        format!(
+            "{count}, {which}, and neither centring nor intercepts take that up: factors may fail to, and what is said of them is wrong \
+             then; leave centring or intercepts as they are by default"
+        )
+    } else {
+        format!(
+            "{count} for an intercept that is held near it, {which}, and centring is off: they are explained by noise instead, and what is \
+             said of them is wrong; leave the centring as it is by default, or give intercepts room: intercept-precision = {:.0e} under \
+             [model] of a study file",
+            spec.intercept_precision * (0.1 / far(&first)).powi(2)
+        )
+    };
     journal.note(0, format!("data/{}", info.name), Event::Warning { note });
 }
 
@@ -74,16 +96,16 @@ mod tests {
             values,
         };
         let data = Dataset::builder().view(table).build().unwrap();
+        let told_of = |fit: &crate::Fit, words: &str| {
+            let mut remarks = fit.record().journal.remarks();
+            remarks.any(|r| r.1.contains(words))
+        };
         let fit = |centring: Centring, precision: f64| {
             let mut spec = models::bibfa(2);
             spec.defaults.centring = centring;
             spec.intercept_precision = precision;
             let fit = crate::fit(data.clone(), spec).unwrap();
-            let told = fit
-                .record()
-                .journal
-                .remarks()
-                .any(|r| r.1.contains("held near it"));
+            let told = told_of(&fit, "held near it");
             let filled = fit.impute("x", 0.9).unwrap();
             (told, filled.values[(3, 5)])
         };
@@ -93,5 +115,13 @@ mod tests {
         assert!(!told && (filled - 30.0).abs() < 2.0, "{told} {filled}");
         let (told, filled) = fit(Centring::Feature, 1.0);
         assert!(!told && (filled - 30.0).abs() < 2.0, "{told} {filled}");
+        // without intercepts of the mean beside what the feature varies
+        for (centring, far) in [(Centring::None, true), (Centring::Feature, false)] {
+            let mut spec = models::bibfa(2);
+            spec.defaults.centring = centring;
+            spec.intercepts = Intercepts::None;
+            let fit = crate::fit(data.clone(), spec).unwrap();
+            assert_eq!(told_of(&fit, "neither centring nor intercepts"), far);
+        }
     }
 }

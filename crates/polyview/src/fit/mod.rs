@@ -10,6 +10,7 @@ mod cut;
 mod dispersion;
 mod draws;
 mod endings;
+mod expected_counts;
 mod far_levels;
 mod fitting;
 mod group_remarks;

@@ -53,6 +53,8 @@ pub struct PoissonLogNormal {
     pub prediction: ParameterUncertainty,
     /// Noise precisions.
     precision: Vec<f64>,
+    /// Factors of expected counts, one a feature; empty where none was brought to a level.
+    levels: Vec<f64>,
 }
 
 impl Default for PoissonLogNormal {
@@ -68,6 +70,7 @@ impl PoissonLogNormal {
             prior,
             prediction: ParameterUncertainty::Posterior,
             precision: Vec::new(),
+            levels: Vec::new(),
         }
     }
     /// The same with predictions that take the predictor to be as sure as
@@ -83,6 +86,9 @@ impl PoissonLogNormal {
     }
     fn precision_of(&self, column: usize) -> f64 {
         self.precision.get(column).copied().unwrap_or(1.0)
+    }
+    fn level_of(&self, column: usize) -> f64 {
+        self.levels.get(column).copied().unwrap_or(1.0)
     }
     /// What is common to all noise precisions.
     pub(super) fn scale(&self) -> Scale {
@@ -228,7 +234,7 @@ impl CellLikelihood for PoissonLogNormal {
     /// Mean and variance of the count with its log rate normal.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64) {
         let variance = self.precision_of(column).recip() + self.prediction.of_predictor(variance);
-        let first = (mean + 0.5 * variance).exp();
+        let first = self.level_of(column) * (mean + 0.5 * variance).exp();
         (first, first + first * first * variance.exp_m1())
     }
     /// Mixed over the predictor's law (spec/sites 4).
@@ -242,7 +248,17 @@ impl CellLikelihood for PoissonLogNormal {
         let noise = |d: usize| self.precision_of(first + d).recip();
         let variance = predicted(self.prediction, variance, noise);
         let counting = vec![Counting::Poisson; mean.ncols()];
-        Box::new(MixedCounts::new(counting, (mean, variance)))
+        let levels = (first..first + mean.ncols())
+            .map(|d| self.level_of(d))
+            .collect();
+        Box::new(MixedCounts::new(counting, (mean, variance)).with_levels(levels))
+    }
+    fn take_levels(&mut self, levels: &[f64]) -> bool {
+        self.levels = levels.to_vec();
+        true
+    }
+    fn levels(&self) -> &[f64] {
+        &self.levels
     }
     /// That of the negative binomial with the same variance,
     /// $1/(e^{1/\tau} - 1)$.

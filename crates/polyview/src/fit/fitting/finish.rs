@@ -43,6 +43,7 @@ impl Fitting {
         fit.note_repeating()?;
         fit.note_margins()?;
         fit.note_dispersion()?;
+        fit.level_expected_counts()?;
         fit.note_repeated_labels();
         fit.record.seconds = started.elapsed().as_secs_f64();
         Ok(Some(fit))
