@@ -119,7 +119,7 @@ fn a_model_that_does_not_beat_means_is_warned_of() {
     );
     assert!(
         said.contains("'noise': sshiba predicts it no better than means do")
-            && said.contains("--factors"),
+            && said.contains("--scaling"),
         "{said}"
     );
     let [_, said] = both(dir, &format!("cross-validate {views} --folds 3 --hide 0.9"));

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use inputs::columns;
 pub(super) use inputs::{limits, side_by_side};
-use plan::{Job, Plan};
+use plan::{Job, Plan, What};
 use summary::summed_up;
 pub(super) use workers::in_parallel;
 use workers::{Done, Teller};
@@ -222,7 +222,8 @@ pub struct CrossValidateSummary {
     pub method: String,
     /// What was measured.
     pub score: CrossValidateScore,
-    /// Mean over folds and repeats.
+    /// Mean over folds and repeats. Of shares explained of targets folds weigh as much as there was to explain in
+    /// them: one less all errors over all that means leave.
     pub mean: f64,
     /// Standard error of the mean over the folds: the standard deviation of all values, divided by the root of
     /// the number of folds. Repeats use the same samples again and divide it no further. `NaN` for one value.
@@ -392,6 +393,7 @@ pub fn cross_validate(
     }
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let (mut limited, mut fits) = (0, 0);
+    let mut spare = vec![true; models.len()];
     for (job, done) in jobs.iter().zip(done) {
         for (target, method, (score, value, cells)) in done.scores {
             rows.push(CrossValidateRow {
@@ -413,6 +415,9 @@ pub fn cross_validate(
                 list.push(text);
             }
         }
+        if let What::Model(m) = job.what {
+            spare[m] &= done.spare;
+        }
         fits += usize::from(done.limited.is_some());
         limited += usize::from(done.limited == Some(true));
     }
@@ -423,9 +428,16 @@ pub fn cross_validate(
     ));
     let first = models.first().map_or("", CrossValidateModel::name);
     let summary = summed_up(&rows, first, options.folds);
-    warnings.extend(no_better::no_better(&summary, models, (data, options)));
+    let setting = no_better::Setting {
+        data,
+        options,
+        models,
+        spare: &spare,
+    };
+    warnings.extend(setting.unscored(&summary));
+    warnings.extend(setting.no_better(&summary));
     warnings.extend(no_better::too_narrow(&summary, models));
-    warnings.extend(no_better::beaten(&rows, models, (data, options)));
+    warnings.extend(setting.beaten(&rows));
     let folds = plan.folds.iter();
     Ok(CrossValidate {
         rows,

@@ -1,6 +1,6 @@
 //! Whether models predict any better than means do, and no worse than regressions, and what to try where they do not.
 
-use polyview_core::Dataset;
+use polyview_core::{Dataset, View};
 
 use super::baselines::MEAN;
 use super::plan::two_steps;
@@ -75,47 +75,94 @@ fn gain(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
         .or_else(|| less(Score::LogLoss, 1.0, "gain of log loss, nats"))
 }
 
-/// A warning for each target that a model predicts no better than means do, by one standard error.
-pub(super) fn no_better(
-    summary: &[Summary],
-    models: &[CrossValidateModel],
-    (data, options): (&Dataset, &CrossValidateOptions),
-) -> Vec<String> {
-    let mut out = Vec::new();
-    for of_target in summary.chunk_by(|a, b| a.target == b.target) {
-        let target = &of_target[0].target;
-        let limited = data.view(target).is_some_and(|v| v.ends().is_some());
-        for model in models.iter().map(CrossValidateModel::name) {
-            let known = gain(of_target, model, limited).filter(|gain| !gain.by.is_nan());
-            let Some(gain) = known.filter(|gain| !gain.is_one()) else {
-                continue;
+/// What was compared.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a> {
+    pub(super) data: &'a Dataset,
+    pub(super) options: &'a CrossValidateOptions,
+    pub(super) models: &'a [CrossValidateModel],
+    /// Whether a model ended with fewer factors than it was offered in every fold: larger numbers change nothing.
+    pub(super) spare: &'a [bool],
+}
+
+impl Setting<'_> {
+    /// Whether a model may gain from more factors.
+    fn takes_more(&self, model: &str) -> bool {
+        let at = self.models.iter().position(|m| m.name() == model);
+        !at.and_then(|m| self.spare.get(m))
+            .is_some_and(|spare| *spare)
+    }
+
+    /// A warning for each target of which no score is defined.
+    pub(super) fn unscored(&self, summary: &[Summary]) -> Vec<String> {
+        let none = |target: &&String| !summary.iter().any(|s| s.target == **target);
+        let told = |target: &String| {
+            let view = self.data.view(target);
+            let events = |v: &View| {
+                let exact = |n: usize, d: usize| v.is_observed(n, d) && !v.is_censored(n, d);
+                (0..v.n_features()).any(|d| (0..v.n_samples()).any(|n| exact(n, d)))
             };
-            let others = of_target.chunk_by(|a, b| a.method == b.method);
-            let other = others.map(|rows| rows[0].method.as_str()).find(|method| {
-                let own = |m: &CrossValidateModel| m.name() == *method;
-                *method != MEAN
-                    && !models.iter().any(own)
-                    && self::gain(of_target, method, limited).is_some_and(|gain| gain.is_one())
-            });
-            let beside = other.map_or_else(String::new, |method| format!(", and {method} does"));
-            let hidden = if !options.targets.is_empty() {
-                "see whether the other views say anything of it at all".to_owned()
-            } else if options.share > 0.3 {
-                format!(
-                    "hide fewer cells (--hide 0.1): with {:.0} % of them hidden little is left to learn from",
-                    100.0 * options.share
-                )
+            let why = if view.is_some_and(|v| v.ends().is_some() && !events(v)) {
+                "no value is known exactly, and of times none is that of an event"
             } else {
-                "see whether its features have anything in common, or with other views".to_owned()
+                "what is known of it in single folds is too little, or the same for all samples"
             };
-            out.push(format!(
-                "'{target}': {model} predicts it no better than means do ({}){beside}: {hidden}; try more factors (--factors), \
+            format!("'{target}': no score is defined of it, and the table has no row: {why}")
+        };
+        self.options.targets.iter().filter(none).map(told).collect()
+    }
+
+    /// A warning for each target that a model predicts no better than means do, by one standard error.
+    pub(super) fn no_better(&self, summary: &[Summary]) -> Vec<String> {
+        let Self {
+            data,
+            options,
+            models,
+            ..
+        } = *self;
+        let mut out = Vec::new();
+        for of_target in summary.chunk_by(|a, b| a.target == b.target) {
+            let target = &of_target[0].target;
+            let limited = data.view(target).is_some_and(|v| v.ends().is_some());
+            for model in models.iter().map(CrossValidateModel::name) {
+                let known = gain(of_target, model, limited).filter(|gain| !gain.by.is_nan());
+                let Some(gain) = known.filter(|gain| !gain.is_one()) else {
+                    continue;
+                };
+                let others = of_target.chunk_by(|a, b| a.method == b.method);
+                let other = others.map(|rows| rows[0].method.as_str()).find(|method| {
+                    let own = |m: &CrossValidateModel| m.name() == *method;
+                    *method != MEAN
+                        && !models.iter().any(own)
+                        && self::gain(of_target, method, limited).is_some_and(|gain| gain.is_one())
+                });
+                let beside =
+                    other.map_or_else(String::new, |method| format!(", and {method} does"));
+                let hidden = if !options.targets.is_empty() {
+                    "see whether the other views say anything of it at all".to_owned()
+                } else if options.share > 0.3 {
+                    format!(
+                        "hide fewer cells (--hide 0.1): with {:.0} % of them hidden little is left to learn from",
+                        100.0 * options.share
+                    )
+                } else {
+                    "see whether its features have anything in common, or with other views"
+                        .to_owned()
+                };
+                let more = if self.takes_more(model) {
+                    "more factors (--factors), "
+                } else {
+                    ""
+                };
+                out.push(format!(
+                "'{target}': {model} predicts it no better than means do ({}){beside}: {hidden}; try {more}\
                  another likelihood or scaling of the views (--scaling normal-scores of bent or heavy-tailed numbers), and more samples",
                 gain.words()
             ));
+            }
         }
+        out
     }
-    out
 }
 
 /// Less than that of the values in intervals of probability 0.9 is far from right.
@@ -234,67 +281,83 @@ fn could_mix(spec: &ModelSpec, target: &str, data: &Dataset) -> bool {
             .is_ok()
 }
 
-/// A warning that regressions on the features of the other views predict targets better than models do, or a thresholded
-/// decomposition hidden cells, by more than the standard error of the difference, with what to try: once for all of them.
-pub(super) fn beaten(
-    rows: &[CrossValidateRow],
-    models: &[CrossValidateModel],
-    (data, options): (&Dataset, &CrossValidateOptions),
-) -> Option<String> {
-    let hidden = options.targets.is_empty();
-    let (mut found, mut mixable) = (Vec::new(), Vec::new());
-    for model in models {
-        let summary = summed_up(rows, model.name(), options.folds);
-        for of_target in summary.chunk_by(|a, b| a.target == b.target) {
-            let target = &of_target[0].target;
-            let limited = data.view(target).is_some_and(|v| v.ends().is_some());
-            let methods = of_target.chunk_by(|a, b| a.method == b.method);
-            let beside = methods
-                .map(|rows| rows[0].method.as_str())
-                .filter(|method| {
-                    let of = |m: &CrossValidateModel| {
-                        m.name() == *method || two_steps(m.name()) == *method
-                    };
-                    *method != MEAN && !models.iter().any(of)
-                });
-            let better = beside.filter_map(|m| Some((m, lead(of_target, m, limited)?)));
-            let better = better.filter(|(_, lead)| lead.is_one());
-            let best = better.max_by(|(_, a), (_, b)| a.by.total_cmp(&b.by));
-            let Some((method, lead)) = best else {
-                continue;
-            };
-            found.push(format!(
-                "'{target}': {method} predicts it better than {} ({}{})",
-                model.name(),
-                lead.words(),
-                (larger_errors(of_target, model.name(), method).filter(|_| lead.score == R2_BY))
+impl Setting<'_> {
+    /// A warning that regressions on the features of the other views predict targets better than models do, or a thresholded
+    /// decomposition hidden cells, by more than the standard error of the difference, with what to try: once for all of them.
+    pub(super) fn beaten(&self, rows: &[CrossValidateRow]) -> Option<String> {
+        let Self {
+            data,
+            options,
+            models,
+            ..
+        } = *self;
+        let mut more = false;
+        let hidden = options.targets.is_empty();
+        let (mut found, mut mixable) = (Vec::new(), Vec::new());
+        for model in models {
+            let summary = summed_up(rows, model.name(), options.folds);
+            for of_target in summary.chunk_by(|a, b| a.target == b.target) {
+                let target = &of_target[0].target;
+                let limited = data.view(target).is_some_and(|v| v.ends().is_some());
+                let methods = of_target.chunk_by(|a, b| a.method == b.method);
+                let beside = methods
+                    .map(|rows| rows[0].method.as_str())
+                    .filter(|method| {
+                        let of = |m: &CrossValidateModel| {
+                            m.name() == *method || two_steps(m.name()) == *method
+                        };
+                        *method != MEAN && !models.iter().any(of)
+                    });
+                let better = beside.filter_map(|m| Some((m, lead(of_target, m, limited)?)));
+                let better = better.filter(|(_, lead)| lead.is_one());
+                let best = better.max_by(|(_, a), (_, b)| a.by.total_cmp(&b.by));
+                let Some((method, lead)) = best else {
+                    continue;
+                };
+                more |= self.takes_more(model.name());
+                found.push(format!(
+                    "'{target}': {method} predicts it better than {} ({}{})",
+                    model.name(),
+                    lead.words(),
+                    (larger_errors(of_target, model.name(), method)
+                        .filter(|_| lead.score == R2_BY))
                     .unwrap_or_default()
-            ));
-            let spec = model.composed.spec().filter(|_| !hidden);
-            if spec.is_some_and(|spec| could_mix(spec, target, data)) && !mixable.contains(target) {
-                mixable.push(target.clone());
+                ));
+                let spec = model.composed.spec().filter(|_| !hidden);
+                if spec.is_some_and(|spec| could_mix(spec, target, data))
+                    && !mixable.contains(target)
+                {
+                    mixable.push(target.clone());
+                }
             }
         }
+        if found.is_empty() {
+            return None;
+        }
+        let mix: Vec<String> = mixable
+            .iter()
+            .map(|t| format!("--settle {t}=mixture"))
+            .collect();
+        let mut ways = Vec::new();
+        if !mix.is_empty() {
+            ways.push(format!(
+                "mix the fit with such a regression ({})",
+                mix.join(" ")
+            ));
+        }
+        if more {
+            ways.push(
+                "try more factors (--factors; 'polyview choose-k' finds how many)".to_owned(),
+            );
+        }
+        if ways.is_empty() {
+            ways.push(
+                "more factors than are kept would go as well; try another model or likelihood"
+                    .to_owned(),
+            );
+        }
+        Some(format!("{}: {}", found.join("; "), ways.join(", or ")))
     }
-    if found.is_empty() {
-        return None;
-    }
-    let mix: Vec<String> = mixable
-        .iter()
-        .map(|t| format!("--settle {t}=mixture"))
-        .collect();
-    let mix = if mix.is_empty() {
-        String::new()
-    } else {
-        format!(
-            "mix the fit with such a regression ({}), or ",
-            mix.join(" ")
-        )
-    };
-    Some(format!(
-        "{}: {mix}try more factors (--factors; 'polyview choose-k' finds how many)",
-        found.join("; ")
-    ))
 }
 
 #[cfg(test)]
@@ -330,13 +393,35 @@ mod tests {
             rows("softly thresholded SVD", 0.9998, 1e-5),
         ];
         let options = CrossValidateOptions::default();
-        let said = |rows: &[CrossValidateRow]| beaten(rows, from_ref(&model), (&data, &options));
+        let setting = |spare: &'static [bool]| Setting {
+            data: &data,
+            options: &options,
+            models: from_ref(&model),
+            spare,
+        };
+        let said = |rows: &[CrossValidateRow]| setting(&[false]).beaten(rows);
         assert_eq!(
             said(&rows.concat()).unwrap(),
             "'lipid': softly thresholded SVD predicts it better than mofa (R2 by 0.0016 ± 0.0000, squared errors 9.0 times as \
              large): try more factors (--factors; 'polyview choose-k' finds how many)"
         );
         assert_eq!(said(&rows[..2].concat()), None);
+        // factors that went would go again
+        let text = setting(&[true]).beaten(&rows.concat()).unwrap();
+        assert!(
+            !text.contains("--factors") && text.ends_with("another model or likelihood"),
+            "{text}"
+        );
+        let poor = [rows_of_mean("mofa"), rows_of_mean("mean")].concat();
+        let summary = summed_up(&poor, "mofa", 5);
+        for (spare, more) in [(&[true][..], false), (&[false], true)] {
+            let text = &setting(spare).no_better(&summary)[0];
+            assert_eq!(text.contains("more factors"), more, "{text}");
+        }
+    }
+
+    fn rows_of_mean(method: &str) -> Vec<CrossValidateRow> {
+        rows(method, 0.0, 0.0)
     }
 
     /// R² of numbers above 0 is that of the few largest, and of limits that of the exact cells.
@@ -361,8 +446,14 @@ mod tests {
         };
         let rows = of(Score::DevianceExplained, 0.59, 0.0);
         let summary = summed_up(&rows, "mofa", options.folds);
-        assert!(no_better(&summary, from_ref(&model), (&data, &options)).is_empty());
-        assert_eq!(beaten(&rows, from_ref(&model), (&data, &options)), None);
+        let setting = Setting {
+            data: &data,
+            options: &options,
+            models: from_ref(&model),
+            spare: &[false],
+        };
+        assert!(setting.no_better(&summary).is_empty());
+        assert_eq!(setting.beaten(&rows), None);
         let found = gain(&summary, "mofa", false).unwrap();
         assert_eq!(found.words(), "share of the deviance explained 0.59 ± 0.00");
         // limits
@@ -395,7 +486,13 @@ mod tests {
                 rows("bibfa, two steps", 0.9, 0.1),
                 rows("ridge regression", regression.0, regression.1),
             ];
-            beaten(&rows.concat(), &models, (&data, &options))
+            let setting = Setting {
+                data: &data,
+                options: &options,
+                models: &models,
+                spare: &[false; 2],
+            };
+            setting.beaten(&rows.concat())
         };
         let spec = models::bibfa(3);
         let text = said((0.6, 0.1), &spec).unwrap();

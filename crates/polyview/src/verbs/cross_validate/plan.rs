@@ -1,5 +1,7 @@
 //! What is fitted to what: kinds of views, folds, jobs.
 
+use std::collections::BTreeSet;
+
 use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
@@ -292,20 +294,22 @@ impl<'a> Plan<'a> {
         at.map_or(Domain::default(), |at| self.kinds[at])
     }
     /// Folds of training samples, with the labels of their target (samples × labels), by which plain predictors choose
-    /// a penalty. Groups are kept together there too.
+    /// a penalty. Groups are kept together there too, unless there is but one.
     pub(super) fn inner(&self, training: &[u32], labels: &Mat<f64>) -> Result<Vec<usize>> {
         let name = |n: &u32| self.data.samples()[*n as usize].clone();
         let names: Vec<String> = training.iter().map(name).collect();
-        let Some(groups) = &self.groups else {
-            let folds = INNER.min(training.len());
-            return folds_by_name(&names, None, labels, (folds, INNER_SEED));
+        let own = |groups: &Vec<usize>| -> Vec<usize> {
+            training.iter().map(|&n| groups[n as usize]).collect()
         };
-        let own: Vec<usize> = training.iter().map(|&n| groups[n as usize]).collect();
-        let mut different = own.clone();
-        different.sort_unstable();
-        different.dedup();
-        let folds = INNER.min(different.len());
-        folds_by_name(&names, Some(&own), labels, (folds, INNER_SEED))
+        let different = |own: &[usize]| own.iter().collect::<BTreeSet<_>>().len();
+        let own = self
+            .groups
+            .as_ref()
+            .map(own)
+            .filter(|own| different(own) > 1);
+        let units = own.as_deref().map_or(training.len(), different);
+        let folds = (INNER.min(units), INNER_SEED);
+        folds_by_name(&names, own.as_deref(), labels, folds)
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Done {
     pub(super) remarks: Vec<(Level, String)>,
     /// Whether the fit stopped at its limit; none where there was no fit.
     pub(super) limited: Option<bool>,
+    /// Whether the fit of a model ended with fewer factors than it was offered.
+    pub(super) spare: bool,
 }
 
 impl Done {
@@ -76,6 +78,7 @@ impl<'a> Teller<'a> {
         done: &mut Done,
     ) -> Result<Fit> {
         self.tell(plan, job, 0);
+        let offered = composed.spec().map(|spec| spec.factors);
         let mut fitting = Fitting::of(data, composed)?;
         if job.is_first() {
             done.remarks = fitting.journal().remarks().collect();
@@ -98,6 +101,7 @@ impl<'a> Teller<'a> {
             }
         }
         done.limited = Some(fit.stopped_at_limit() || fit.settling_stopped());
+        done.spare = offered.is_some_and(|offered| fit.k() < offered);
         Ok(fit)
     }
 }
