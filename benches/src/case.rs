@@ -5,7 +5,7 @@
 //! cargo run --release -p polyview-benches -- case DATA_DIR [--missing 20]
 //!     [--threads 1] [--path streaming] [--noise view]
 //!     [--max-sweeps 3000] [--factors K] [--no-rotation] [--no-scores]
-//!     [--model bibfa|sshiba|mofa|mofapy2] [--counts poisson|negative-binomial]
+//!     [--model bibfa|sshiba|mofa|mofapy2] [--counts poisson|negative-binomial|poisson-log-normal]
 //! ```
 //!
 //! Memory: `data_mb` is what the fit is given (values and masks),
@@ -263,18 +263,28 @@ fn measure(o: &Options) -> Result<(), Box<dyn Error>> {
 
 /// Explained signal, and explained held-out values, of one view.
 fn score(o: &Options, m: usize, predicted: &Mat<f64>) -> Result<serde_json::Value, Box<dyn Error>> {
-    let eta = matrix(&o.data, &format!("eta{m}.npy"))?.values;
+    let name = format!("eta{m}.npy");
+    // nobody knows it of real data
+    let eta = if o.data.join(&name).exists() {
+        Some(matrix(&o.data, &name)?.values)
+    } else {
+        None
+    };
     let x = matrix(&o.data, &format!("x{m}.npy"))?.values;
     let mask = matrix(&o.data, &format!("mask{m}.npy"))?.values;
     let (mut off, mut all, mut off_held, mut all_held) = (0.0, 0.0, 0.0, 0.0);
     for d in 0..x.ncols() {
-        let n = x.nrows() as f64;
-        let mean: f64 = (0..x.nrows()).map(|i| eta[(i, d)]).sum::<f64>() / n;
+        if let Some(eta) = &eta {
+            let n = x.nrows() as f64;
+            let mean: f64 = (0..x.nrows()).map(|i| eta[(i, d)]).sum::<f64>() / n;
+            for i in 0..x.nrows() {
+                off += (predicted[(i, d)] - eta[(i, d)]).powi(2);
+                all += (eta[(i, d)] - mean).powi(2);
+            }
+        }
         let (mut sum, mut count) = (0.0, 0.0);
         for i in 0..x.nrows() {
-            off += (predicted[(i, d)] - eta[(i, d)]).powi(2);
-            all += (eta[(i, d)] - mean).powi(2);
-            if mask[(i, d)] != 0.0 {
+            if mask[(i, d)] != 0.0 && x[(i, d)].is_finite() {
                 sum += x[(i, d)];
                 count += 1.0;
             }
@@ -286,7 +296,10 @@ fn score(o: &Options, m: usize, predicted: &Mat<f64>) -> Result<serde_json::Valu
             }
         }
     }
-    let mut out = serde_json::json!({"view": m, "r2_signal": 1.0 - off / all});
+    let mut out = serde_json::json!({"view": m});
+    if eta.is_some() {
+        out["r2_signal"] = serde_json::json!(1.0 - off / all);
+    }
     if o.missing {
         out["r2_held"] = serde_json::json!(1.0 - off_held / all_held);
     }
@@ -316,9 +329,11 @@ fn score_labels(
     };
     for d in 0..x.ncols() {
         let seen = |n: usize| !o.missing || mask[(n, d)] != 0.0;
-        let rows: Vec<usize> = (0..x.nrows()).filter(|&n| seen(n)).collect();
+        let there = |n: &usize| x[(*n, d)].is_finite();
+        let rows: Vec<usize> = (0..x.nrows()).filter(|&n| seen(n)).filter(there).collect();
         let mean = rows.iter().map(|&n| x[(n, d)]).sum::<f64>() / rows.len() as f64;
-        for n in (0..x.nrows()).filter(|&n| !o.missing || !seen(n)) {
+        let scored = (0..x.nrows()).filter(|&n| !o.missing || !seen(n));
+        for n in scored.filter(there) {
             sum += loss(x[(n, d)], predicted[(n, d)]);
             base += loss(x[(n, d)], mean);
             count += 1.0;

@@ -2,7 +2,7 @@
 //!
 //! A case lies in a folder of its own: `x{m}.npy`, the full view m, samples × features in C order
 //! as NumPy's users have it; `mask{m}.npy`, bytes, 0 for the fifth of the cells that is hidden
-//! where cells are missing; `eta{m}.npy`, the predictor without noise; and `meta.json`, written last.
+//! where cells are missing; `eta{m}.npy`, the predictor without noise, where it is known; and `meta.json`, written last.
 //!
 //! A third of the factors act in all views, the others in some; half of the weights of a factor
 //! that acts are zero; 60 % of the variance of a view of real numbers is signal. Binary values are
@@ -32,7 +32,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    /// What `meta.json` calls it.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Gaussian => "gaussian",
             Self::Bernoulli => "bernoulli",
@@ -232,7 +233,10 @@ fn values(eta: &Mat<f64>, kind: Kind, rng: &mut impl Rng) -> Result<Mat<f64>, Bo
 }
 
 /// Writes an array in C order.
-fn npy<T: npyz::AutoSerialize>(
+///
+/// # Errors
+/// What cannot be written.
+pub fn npy<T: npyz::AutoSerialize>(
     path: &Path,
     (rows, columns): (usize, usize),
     value: impl Fn(usize, usize) -> T,

@@ -1,130 +1,24 @@
 //! Sweeps and seconds to the end of fits of real data, with momentum and without.
 
 use std::error::Error;
-use std::path::Path;
 
-use polyview::{ModelSpec, models};
-use polyview_core::{Dataset, Ledger, Table};
-use polyview_io::{ReadOptions, read_table};
+use polyview_core::{Dataset, Ledger};
 use polyview_linalg::Threads;
 
 use super::page::Page;
+use super::sets::{CASES, Case};
 use super::setting::Setting;
 use super::speed::Done;
 use super::spread::figure;
 use crate::case::cpu;
 use crate::sheet::Sheet;
-use crate::table::{build, rows};
+use crate::table::build;
 
 /// How near an end is to the best one that is known, in nats.
 const NEAR: f64 = 0.1;
 
 /// Most sweeps; what has no end by then has none in the table.
 const MOST: usize = 3000;
-
-/// One set and the model that is fitted to it.
-struct Case {
-    name: &'static str,
-    /// Folder of the set.
-    folder: &'static str,
-    /// Views and their likelihoods: name of the file, without its ending.
-    views: &'static [(&'static str, &'static str)],
-    /// One sample of so many is taken.
-    every: usize,
-    model: fn() -> ModelSpec,
-}
-
-impl Case {
-    /// Of all samples.
-    const fn new(
-        name: &'static str,
-        folder: &'static str,
-        views: &'static [(&'static str, &'static str)],
-        model: fn() -> ModelSpec,
-    ) -> Self {
-        Self {
-            name,
-            folder,
-            views,
-            every: 1,
-            model,
-        }
-    }
-}
-
-const GAUSSIAN: &str = "gaussian";
-const FEATURES_AND_LABELS: &[(&str, &str)] =
-    &[("train_features", GAUSSIAN), ("train_labels", "bernoulli")];
-
-fn mofa() -> ModelSpec {
-    models::mofa(20)
-}
-fn sshiba() -> ModelSpec {
-    models::sshiba(10)
-}
-
-/// In the order of their size.
-const CASES: [Case; 9] = [
-    Case::new(
-        "nutrimouse, mofa",
-        "nutrimouse",
-        &[("gene", GAUSSIAN), ("lipid", GAUSSIAN)],
-        mofa,
-    ),
-    Case::new(
-        "breast-tcga, mofa",
-        "breast-tcga",
-        &[
-            ("train_mrna", GAUSSIAN),
-            ("train_mirna", GAUSSIAN),
-            ("train_protein", GAUSSIAN),
-        ],
-        mofa,
-    ),
-    Case::new(
-        "cll, mofa",
-        "cll",
-        &[
-            ("drugs", GAUSSIAN),
-            ("mutations", "bernoulli"),
-            ("ighv", "bernoulli"),
-        ],
-        mofa,
-    ),
-    Case {
-        every: 8,
-        ..Case::new(
-            "mfeat, every eighth, mofa",
-            "mfeat",
-            &[
-                ("fac", GAUSSIAN),
-                ("fou", GAUSSIAN),
-                ("kar", GAUSSIAN),
-                ("mor", GAUSSIAN),
-                ("pix", GAUSSIAN),
-                ("zer", GAUSSIAN),
-            ],
-            mofa,
-        )
-    },
-    Case::new("emotions, sshiba", "emotions", FEATURES_AND_LABELS, sshiba),
-    Case::new("yeast, sshiba", "yeast", FEATURES_AND_LABELS, sshiba),
-    Case::new("spi, mlfs", "spi", &[("items", "ordinal")], || {
-        models::mlfs(10)
-    }),
-    Case::new(
-        "tb-hiv as pln, mofa",
-        "tb-hiv",
-        &[("counts", "poisson-log-normal")],
-        mofa,
-    ),
-    Case::new(
-        "tb-hiv as nb, mofa",
-        "tb-hiv",
-        &[("counts", "negative-binomial")],
-        mofa,
-    ),
-];
 
 /// One fit.
 struct Ended {
@@ -134,36 +28,22 @@ struct Ended {
     seconds: f64,
 }
 
-impl Case {
-    fn data(&self, folder: &Path) -> Result<Dataset, Box<dyn Error>> {
-        let table = |(name, _): &(&str, &str)| -> Result<Table, Box<dyn Error>> {
-            let table = read_table(
-                folder.join(format!("{name}.csv")),
-                &ReadOptions::named(*name),
-            )?;
-            let keep: Vec<usize> = (0..table.samples.len()).step_by(self.every).collect();
-            Ok(rows(&table, &keep))
-        };
-        let tables: Vec<Table> = self.views.iter().map(table).collect::<Result<_, _>>()?;
-        Ok(build(tables)?)
+fn fit(case: &Case, data: &Dataset, momentum: bool) -> Result<Ended, Box<dyn Error>> {
+    let mut spec = (case.model)();
+    for (name, likelihood) in case.views {
+        spec = spec.with_likelihood(name, *likelihood);
     }
-    fn fit(&self, data: &Dataset, momentum: bool) -> Result<Ended, Box<dyn Error>> {
-        let mut spec = (self.model)();
-        for (name, likelihood) in self.views {
-            spec = spec.with_likelihood(name, *likelihood);
-        }
-        spec.vb.max_sweeps = MOST;
-        spec.vb.momentum = momentum;
-        let (data, before) = (data.clone(), cpu());
-        let fit = Threads::new(1)?.install(|| polyview::fit(data, spec))?;
-        let record = fit.record();
-        Ok(Ended {
-            ledger: record.ledgers.first().cloned().unwrap_or_default(),
-            outcome: fit.ending(),
-            factors: fit.k(),
-            seconds: cpu() - before,
-        })
-    }
+    spec.vb.max_sweeps = MOST;
+    spec.vb.momentum = momentum;
+    let (data, before) = (data.clone(), cpu());
+    let fit = Threads::new(1)?.install(|| polyview::fit(data, spec))?;
+    let record = fit.record();
+    Ok(Ended {
+        ledger: record.ledgers.first().cloned().unwrap_or_default(),
+        outcome: fit.ending(),
+        factors: fit.k(),
+        seconds: cpu() - before,
+    })
 }
 
 impl Ended {
@@ -207,14 +87,14 @@ pub fn ends(setting: &Setting, page: &mut Page) -> Done {
     let cases = setting.choose(&CASES[..3], &CASES[..]);
     for case in cases {
         eprintln!("  {}", case.name);
-        let data = case.data(&setting.set(case.folder)?)?;
+        let data = build(case.tables(&setting.set(case.folder)?)?)?;
         let ways = [
             ("where the last one ended", false),
             ("beyond it (default)", true),
         ];
         let mut ended = Vec::new();
         for (_, momentum) in ways {
-            ended.push(case.fit(&data, momentum)?);
+            ended.push(fit(case, &data, momentum)?);
         }
         let best = ended.iter().map(Ended::end).fold(f64::NAN, f64::max);
         for ((way, _), ended) in ways.iter().zip(&ended) {

@@ -16,6 +16,8 @@ pub enum Peer {
     Gfa,
     /// mofapy2 as it comes.
     Mofapy2,
+    /// mofapy2 with a stricter rule of convergence.
+    Mofapy2Medium,
     /// mofapy2 with its strictest rule of convergence.
     Mofapy2Slow,
 }
@@ -26,6 +28,7 @@ impl Peer {
         match self {
             Self::Gfa => "cca_zoo GFA",
             Self::Mofapy2 => "mofapy2",
+            Self::Mofapy2Medium => "mofapy2, medium",
             Self::Mofapy2Slow => "mofapy2, slow",
         }
     }
@@ -35,6 +38,7 @@ impl Peer {
         match self {
             Self::Gfa => "cca-gfa",
             Self::Mofapy2 => "mofapy2",
+            Self::Mofapy2Medium => "mofapy2-medium",
             Self::Mofapy2Slow => "mofapy2-slow",
         }
     }
@@ -43,7 +47,7 @@ impl Peer {
     fn package(self) -> &'static str {
         match self {
             Self::Gfa => "cca_zoo",
-            Self::Mofapy2 | Self::Mofapy2Slow => "mofapy2",
+            Self::Mofapy2 | Self::Mofapy2Medium | Self::Mofapy2Slow => "mofapy2",
         }
     }
 }

@@ -98,7 +98,10 @@ fn quality_row(case: &str, program: &str, run: &Run, soon: String) -> Vec<String
 
 /// The shortest of runs of more and more sweeps, at least so many, that is good enough. The
 /// search ends where a run has converged: more sweeps change nothing.
-fn shortest(
+///
+/// # Errors
+/// What a run ends with.
+pub fn shortest(
     least: usize,
     enough: impl Fn(&Run) -> bool,
     run: impl Fn(usize) -> Result<Run, Box<dyn Error>>,
