@@ -137,10 +137,18 @@ pub(crate) fn places(
             }
         }
         if !any {
-            return Err(LayoutError::NoMatch {
-                of: of.to_owned(),
-                pattern: pattern.clone(),
-                have: table.columns.iter().filter(|n| open(n)).cloned().collect(),
+            let (of, pattern) = (of.to_owned(), pattern.clone());
+            let have = table.columns.iter().filter(|n| open(n)).cloned().collect();
+            let places = [(&plan.subject, "samples"), (&plan.time, "times")];
+            let is_place = places.iter().find(|(name, _)| **name == pattern);
+            return Err(match is_place {
+                Some((_, role)) => LayoutError::IsPlace {
+                    of,
+                    pattern,
+                    role,
+                    have,
+                },
+                None => LayoutError::NoMatch { of, pattern, have },
             });
         }
     }

@@ -24,6 +24,21 @@ pub enum LayoutError {
         /// Columns that there are.
         have: Vec<String>,
     },
+    /// A pattern that none but the column of samples or times matches.
+    #[error(
+        "{of}: '{pattern}' is the column of {role}, which is no part of a view; the others are {}",
+        some(have)
+    )]
+    IsPlace {
+        /// What the pattern is of, in words.
+        of: String,
+        /// The pattern.
+        pattern: String,
+        /// What the column says: samples or times.
+        role: &'static str,
+        /// The other columns.
+        have: Vec<String>,
+    },
     /// New samples at a time that training sees.
     #[error(
         "new samples of {predict_at} would be rows of training as well, which sees all up to {until}: what is said of \

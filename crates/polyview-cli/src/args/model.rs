@@ -238,9 +238,9 @@ pub struct ConvergenceArgs {
     #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub max_sweeps: Option<usize>,
     /// Largest change of the bound in a sweep at convergence, as a share of the bound: of a bound
-    /// of -100000 nats 1e-7 is .01 nats per sweep. What all further sweeps would gain is estimated, and
-    /// told in nats on the way and at the end; at convergence it is no more than ten times that (.1
-    /// nats, and never less is asked), which is little beside what sets models apart
+    /// of -100000 nats 1e-7 is .01 nats per sweep. What further sweeps would gain is estimated, and told
+    /// in nats on the way and at the end; at convergence a thousand of them would gain no more than
+    /// ten times that (.1 nats, and never less is asked), which is little beside what sets models apart
     /// [default: 1e-7; with rank 1e-5].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,

@@ -150,8 +150,11 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         prose(format!("assumed   {assumed}"))?;
     }
     let reading = fit.reading();
+    let several = fit.groups().filter(|g| g.names.len() > 1);
     if let Some(column) = &reading.groups {
         prose(format!("groups    column '{column}' of the metadata"))?;
+    } else if let Some(groups) = several {
+        prose(format!("groups    {}", groups.names.join(", ")))?;
     }
     if let Some(adjusted) = fit.adjusted_for() {
         prose(format!("adjusted  for {adjusted}"))?;

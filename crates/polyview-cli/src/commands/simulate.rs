@@ -127,16 +127,21 @@ fn trials(text: &str) -> Outcome<(String, u64)> {
         })
 }
 
-/// The words of a view of classes, or of labels that the model knows by words.
-fn words(view: &View, spec: Option<&ModelSpec>) -> Option<Vec<Option<String>>> {
-    let word = |x: f64, of: &[String]| of.get(x as usize).cloned();
-    let rows = 0..view.n_samples();
-    let of = match spec.and_then(|s| s.labels(view.name())) {
-        Some(labels) => labels,
+/// The words of a view of classes, of labels that the model knows by words, or of levels that have any: column by column.
+fn words(view: &View, spec: Option<&ModelSpec>) -> Option<Vec<(String, Vec<Option<String>>)>> {
+    let levels = spec.map_or_else(Vec::new, |s| s.view(view.name()).likelihood.level_words());
+    let (of, first) = match spec.and_then(|s| s.labels(view.name())) {
+        Some(labels) => (&labels[..], 0),
+        None if !levels.is_empty() => (&levels[..], 1),
         None if view.levels().is_empty() => return None,
-        None => view.levels(),
+        None => (view.levels(), 0),
     };
-    Some(rows.map(|n| word(view.value(n, 0)?, of)).collect())
+    let word = |x: f64| of.get((x as usize).checked_sub(first)?).cloned();
+    let column = |(d, name): (usize, &String)| {
+        let cells = (0..view.n_samples()).map(|n| word(view.value(n, d)?));
+        (name.clone(), cells.collect())
+    };
+    Some(view.features().iter().enumerate().map(column).collect())
 }
 
 /// Times from their logarithms, at each of which the event came.
@@ -208,8 +213,7 @@ impl Out<'_> {
         for v in data.views() {
             let path = self.place(&format!("{}.csv", v.name()));
             let (samples, features) = (data.samples(), v.features());
-            if let Some(words) = words(v, spec) {
-                let columns = vec![(features[0].clone(), words)];
+            if let Some(columns) = words(v, spec) {
                 write_columns(&path, samples, columns, self.force)?;
                 continue;
             }

@@ -107,6 +107,10 @@ fn words_of_levels_go_in_and_come_out() {
         validated.contains("levels off") && validated.contains("RPS"),
         "{validated}"
     );
+    ok(dir, "simulate --from m.pv --samples 9 --out-dir sim");
+    let drawn = get(dir, "sim/q.csv");
+    let mut cells = drawn.lines().skip(1).flat_map(|l| l.split(',').skip(1));
+    assert!(cells.all(|c| WORDS.contains(&c)), "{drawn}");
     ok(dir, "report m.pv --out r.html");
     assert!(get(dir, "r.html").contains("ordinal"));
 }
