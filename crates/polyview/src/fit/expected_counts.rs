@@ -63,7 +63,7 @@ impl Fit {
             let instead = if view.choices.likelihood.name() == INSTEAD {
                 String::new()
             } else {
-                format!(", and the likelihood {INSTEAD} says no such thing")
+                format!("; the likelihood {INSTEAD} has no such far end")
             };
             let note = if taken {
                 format!(

@@ -53,6 +53,7 @@ mod settle_features;
 mod shrinkage;
 mod silent_features;
 mod similarity;
+mod small_folds;
 mod stacking;
 mod together;
 mod told_groups;
