@@ -79,7 +79,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "held",
         title: "Hidden cells of real data to the end",
-        measures: "A fifth of the observed cells hidden, real numbers standardised by feature: processor seconds of one thread until the error of every view (1 − R², log loss, deviance) is at most .1 % above that at the fit's own end, beside those of mofapy2 to its own end in its mode `medium` (counts by its Poisson likelihood).",
+        measures: "A fifth of the observed cells hidden, real numbers standardised by feature: processor seconds of one thread until the mean of the views' errors (1 − R², log loss, deviance) is at most .1 % above that at the fit's own end, beside those of mofapy2 to its own end in its mode `medium` (counts by its Poisson likelihood).",
         needs: Needs::SetsPeersBeside,
         run: held::held,
     },

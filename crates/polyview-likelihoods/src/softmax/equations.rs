@@ -19,13 +19,22 @@ impl Equations for Softmax {
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
         let (k, rows) = (eq.k(), eq.rows());
-        let sites = self.sites(0..self.classes.len(), p);
+        let (sites, larger) = match self.held_sites(p) {
+            Some(held) => held,
+            None => (self.sites(0..self.classes.len(), p), Vec::new()),
+        };
         let table = (p.factors.moment_table().as_ref()).subrows(0, packed_len(k));
         let mut fine = true;
         for (i, class) in rows.enumerate() {
-            let sums = cross(table.transpose(), sites.coupling(class).as_ref());
+            let coupling = sites.coupling(class);
+            let sums = cross(table.transpose(), coupling.as_ref());
             let mut rhs: Vec<f64> = {
-                let own = sites.linear().subrows(class, 1).transpose().to_owned();
+                let mut own = sites.linear().subrows(class, 1).transpose().to_owned();
+                for (by, h) in larger.iter().zip(coupling.col_iter()) {
+                    for (x, h) in own.col_as_slice_mut(0).iter_mut().zip(h.iter()) {
+                        *x += by * h;
+                    }
+                }
                 let linear = cross(p.factors.mean(), own.as_ref());
                 (0..k).map(|j| linear[(j, 0)]).collect()
             };
@@ -57,6 +66,27 @@ impl Equations for Softmax {
         precision: &mut [f64],
         rhs: &mut [f64],
     ) -> f64 {
+        if let Some((sites, larger)) = self.held_sites(p) {
+            for (i, class) in columns.enumerate() {
+                let coupling = sites.coupling(class);
+                // of each class $\sum_nH\_{cj}\bar z$
+                let with_factors = cross(p.factors.mean(), coupling.as_ref());
+                let own = sites.linear().subrows(class, 1);
+                let mut rest: f64 = own.row(0).iter().sum();
+                for (j, by) in larger.iter().enumerate() {
+                    let all: f64 = coupling.col(j).iter().sum();
+                    let factors =
+                        (0..p.factors.k()).map(|a| p.weights.mean()[(j, a)] * with_factors[(a, j)]);
+                    rest += by * all - factors.sum::<f64>();
+                    if j == class {
+                        precision[i] = all;
+                        rest += all * p.bias.mean()[j];
+                    }
+                }
+                rhs[i] = rest;
+            }
+            return 0.0;
+        }
         let sites = self.sites(0..self.classes.len(), p);
         for (i, class) in columns.enumerate() {
             let (slope, curvature) = sites.sums(class);
@@ -72,7 +102,21 @@ impl Equations for Softmax {
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
         let (k, rows, classes) = (eq.k(), eq.rows(), self.levels.len());
-        let sites = self.sites(rows.clone(), p);
+        let (sites, larger, first) = match self.held_sites(p) {
+            Some((sites, larger)) => (sites, larger, rows.start),
+            None => (self.sites(rows.clone(), p), Vec::new(), 0),
+        };
+        let curvature = sites.curvature().subcols(first, rows.len());
+        let mut own = sites.linear().subcols(first, rows.len()).to_owned();
+        if larger.iter().any(|by| *by != 0.0) {
+            for i in 0..rows.len() {
+                for c in 0..classes {
+                    let of = |j: usize| curvature[(packed_index(c.max(j), c.min(j)), i)];
+                    let moved: f64 = larger.iter().enumerate().map(|(j, by)| by * of(j)).sum();
+                    own[(c, i)] += moved;
+                }
+            }
+        }
         let mut table = products(p.weights.mean());
         let second = p.weights.second_moment_rows(0..classes);
         for c in 0..classes {
@@ -85,8 +129,8 @@ impl Equations for Softmax {
             let own = table.row_mut(packed_index(c, c));
             own.copy_from_slice(second.row(c));
         }
-        let sums = cross(table.as_mat().transpose(), sites.curvature());
-        let linear = times_small(sites.linear().transpose(), p.weights.mean());
+        let sums = cross(table.as_mat().transpose(), curvature);
+        let linear = times_small(own.transpose(), p.weights.mean());
         let packed = eq.packed_mut();
         for i in 0..rows.len() {
             for (to, x) in packed.row_mut(i).iter_mut().zip(sums.col_as_slice(i)) {
@@ -124,5 +168,13 @@ impl Tangents for Softmax {
     }
     fn couples_columns(&self) -> bool {
         true
+    }
+    fn hold(&mut self, held: bool) {
+        self.held = held;
+        // of another sweep
+        self.kept = None;
+    }
+    fn is_held(&self) -> bool {
+        self.held
     }
 }

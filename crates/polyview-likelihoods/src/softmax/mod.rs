@@ -76,6 +76,10 @@ pub struct Softmax {
     stamp: Stamp,
     /// The sites that were made last.
     last: Option<Arc<Sites>>,
+    /// Whether tangents are kept for a whole sweep.
+    held: bool,
+    /// Those that are, and the intercepts at which they were made.
+    kept: Option<(Arc<Sites>, Vec<f64>)>,
 }
 
 impl Softmax {
@@ -123,6 +127,8 @@ impl Softmax {
             spread: None,
             stamp: Stamp::fresh(),
             last: None,
+            held: false,
+            kept: None,
         })
     }
     /// The term of other data of the same classes.
@@ -148,6 +154,7 @@ impl Softmax {
     fn changed(&mut self) {
         self.stamp = Stamp::fresh();
         self.last = None;
+        self.kept = None;
     }
 }
 

@@ -121,6 +121,20 @@ impl Softmax {
         self.last = Some(made.clone());
         made
     }
+    /// The sites that are kept for this sweep, of all samples, made where they are asked for first; and by how much each intercept was
+    /// larger then. None where tangents follow the moments, and where groups have intercepts of their own.
+    pub(super) fn held_sites(&mut self, p: &Predictor<'_>) -> Option<(Arc<Sites>, Vec<f64>)> {
+        if !self.held || p.bias.groups().is_some() {
+            return None;
+        }
+        if self.kept.is_none() {
+            let sites = self.sites(0..self.classes.len(), p);
+            self.kept = Some((sites, p.bias.mean().to_vec()));
+        }
+        let (sites, before) = self.kept.as_ref()?;
+        let larger = before.iter().zip(p.bias.mean()).map(|(a, b)| a - b);
+        Some((sites.clone(), larger.collect()))
+    }
     fn make_sites(&self, key: Key, samples: Range<usize>, p: &Predictor<'_>) -> Sites {
         let (classes, rows) = (self.levels.len(), samples.len());
         let stride = 2 * classes + packed_len(classes);
