@@ -116,6 +116,12 @@ pub struct RunRecord {
     /// ends ([`VbOptions::momentum`]).
     #[serde(default, skip_serializing_if = "is_none")]
     pub momentum: f64,
+    /// Sweep up to which none keeps its tangents ([`polyview_core::Tangents::hold`]).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub next_held: usize,
+    /// Sweeps that were watched after the last one that kept its tangents and was taken back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_interval: usize,
     /// What moved most in the last sweep; none where nobody asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moving: Option<Moving>,

@@ -19,6 +19,9 @@ const MOST: f64 = 0.98;
 /// A share that is not worth going on with once a sweep was taken back.
 const LEAST: f64 = 0.15;
 
+/// Sweeps that are watched, at first, after one that kept its tangents was taken back.
+const SHORTEST_WATCH: usize = 8;
+
 /// Relative fall of the bound that is rounding.
 const ROUNDING: f64 = 1e-12;
 
@@ -178,13 +181,14 @@ impl RunState {
     }
     /// The objective after a sweep that began beyond the end of the one before. Where it is
     /// lower than it was then, factors went, or numbers failed on the way, the sweep is taken
-    /// back, and it is that from before.
+    /// back, and it is that from before. One that kept its tangents (`held`) may have failed by these: the next ones are watched, for
+    /// a while that doubles each time.
     ///
     /// # Errors
     /// Of an audit, and from the parts of the model.
     pub(super) fn weigh(
         &mut self,
-        kept: Kept,
+        (kept, held): (Kept, bool),
         done: Result<(), NumericError>,
     ) -> Result<Vec<Term<String>>, NumericError> {
         match done {
@@ -203,8 +207,14 @@ impl RunState {
         self.record.journal.entries.truncate(kept.lines);
         (self.record.next_rotation, self.record.rotation_interval) = kept.rotation;
         (self.record.next_centring, self.record.centring_interval) = kept.centring;
-        let half = 0.5 * self.record.momentum;
-        self.record.momentum = if half > LEAST { half } else { 0.0 };
+        if held {
+            let wait = &mut self.record.held_interval;
+            *wait = (2 * *wait).max(SHORTEST_WATCH);
+            self.record.next_held = self.record.sweep + *wait;
+        } else {
+            let half = 0.5 * self.record.momentum;
+            self.record.momentum = if half > LEAST { half } else { 0.0 };
+        }
         self.pruned = false;
         self.momentum.forget();
         self.momentum.taken_back = true;

@@ -162,7 +162,10 @@ impl Strategy for VbOptions {
             None
         };
         // it is taken back as a whole where it leads down
-        let held = kept.is_some() && self.audit == Audit::Sweeps && gains_little(run);
+        let held = kept.is_some()
+            && self.audit == Audit::Sweeps
+            && run.record.sweep > run.record.next_held
+            && gains_little(run);
         if held {
             run.model.hold(true);
         }
@@ -171,7 +174,7 @@ impl Strategy for VbOptions {
             run.model.hold(false);
         }
         match kept {
-            Some(kept) => run.weigh(kept, done),
+            Some(kept) => run.weigh((kept, held), done),
             None => done.map(|()| run.model.objective()),
         }
     }
