@@ -225,7 +225,8 @@ pub struct EngineArgs {
     #[arg(long, value_parser = ["auto", "streaming", "compress-samples", "compress-features"])]
     pub path: Option<String>,
     /// Check the bound after every block, not every sweep; stop with an error
-    /// where it falls.
+    /// where it falls. Sweeps of labels, counts and levels then keep no tangents, and last digits and
+    /// numbers of sweeps may be others.
     #[arg(long)]
     pub audit: bool,
 }

@@ -313,12 +313,17 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
         )
     } else {
         format!(
-            "mean ± standard error over {} folds of {} samples{}, each predicted by fits of all others",
+            "mean ± standard error over {} folds of {} samples{}, each predicted by fits of all others{}",
             options.folds,
             data.n_samples(),
             match found.folds.len() {
                 1 => String::new(),
                 n => format!(", parted {n} times"),
+            },
+            if scores.iter().any(|s| s.is_share_explained()) {
+                "; shares explained are of all folds together"
+            } else {
+                ""
             }
         )
     })?;

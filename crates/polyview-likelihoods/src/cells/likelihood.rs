@@ -300,12 +300,12 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
         Box::new(Matched::new(self.domain(), mean, variance))
     }
     /// As [`ViewTerm::take_levels`](polyview_core::ViewTerm::take_levels).
-    fn take_levels(&mut self, levels: &[f64]) -> bool {
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         let _ = levels;
         false
     }
-    /// The factors that it took, one for each column; none where it took none.
-    fn levels(&self) -> &[f64] {
+    /// What it took, one for each column; none where it took none.
+    fn levels(&self) -> &[(f64, f64)] {
         &[]
     }
     /// Its parameters, where it has any.

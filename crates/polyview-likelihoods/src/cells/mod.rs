@@ -383,7 +383,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         let taken = own.filter(|own| own.len() == self.data.columns());
         taken.map(|own| self.set_parameters(own)).is_some()
     }
-    fn take_levels(&mut self, levels: &[f64]) -> bool {
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         levels.len() == self.data.columns() && self.likelihood.take_levels(levels)
     }
     fn cut_points(&self, _group: Option<usize>, column: usize) -> Option<Vec<f64>> {
@@ -425,7 +425,11 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
             state.put_vec(&format!("{prefix}/{}", p.name()), p.values());
         }
         if !self.likelihood.levels().is_empty() {
-            state.put_vec(&format!("{prefix}/{LEVELS}"), self.likelihood.levels());
+            let levels = self.likelihood.levels().iter();
+            let pairs: Vec<f64> = levels
+                .flat_map(|(level, spread)| [*level, *spread])
+                .collect();
+            state.put_vec(&format!("{prefix}/{LEVELS}"), &pairs);
         }
         view_parameters::save(self.likelihood.view_parameters(), prefix, state);
     }
@@ -442,8 +446,9 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
         }
         let levels = format!("{prefix}/{LEVELS}");
         if state.has(&levels) {
-            self.likelihood
-                .take_levels(&state.vec_of(&levels, columns)?);
+            let pairs = state.vec_of(&levels, 2 * columns)?;
+            let pairs: Vec<(f64, f64)> = pairs.chunks(2).map(|x| (x[0], x[1])).collect();
+            self.likelihood.take_levels(&pairs);
         }
         let of_view = self.likelihood.view_parameters_mut();
         view_parameters::load(of_view, columns, prefix, state)?;

@@ -222,7 +222,7 @@ impl ViewTerm for Grouped {
     fn as_by_group(&mut self) -> Option<&mut dyn ByGroup> {
         Some(self)
     }
-    fn take_levels(&mut self, levels: &[f64]) -> bool {
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         let mut taken = !self.inner.is_empty();
         for term in &mut self.inner {
             taken &= term.take_levels(levels);

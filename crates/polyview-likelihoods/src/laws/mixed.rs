@@ -161,8 +161,8 @@ pub(crate) struct MixedCounts {
     counting: Vec<Counting>,
     /// Mean and variance of the predictors.
     predictor: (Mat<f64>, Mat<f64>),
-    /// Factors of the means, one for each column; none for 1 in all.
-    levels: Vec<f64>,
+    /// Factors of the means and relative variances, one for each column; none where all are as they are.
+    levels: Vec<(f64, f64)>,
 }
 
 impl MixedCounts {
@@ -179,7 +179,7 @@ impl MixedCounts {
         }
     }
     /// The same with expected counts that are so many times as large, column by column (docs/decisions/0110-levels-of-counts.md).
-    pub(crate) fn with_levels(self, levels: Vec<f64>) -> Self {
+    pub(crate) fn with_levels(self, levels: Vec<(f64, f64)>) -> Self {
         Self { levels, ..self }
     }
     fn cell(&self, n: usize, column: usize) -> MixedCount {
@@ -193,14 +193,28 @@ impl MixedCounts {
     /// $E = e^{m + v/2}$ and $E + E^2(e^v(1 + 1/r) - 1)$ (spec/sites 4.1).
     fn moments(&self, n: usize, column: usize) -> (f64, f64) {
         let (m, v) = (self.predictor.0[(n, column)], self.predictor.1[(n, column)]);
-        let level = self.levels.get(column).copied().unwrap_or(1.0);
-        let first = level * (m + 0.5 * v).exp();
         let own = match self.counting[column] {
             Counting::Size(r) => v.exp() / r,
             _ => 0.0,
         };
-        (first, first + first * first * (v.exp_m1() + own))
+        let level = self.levels.get(column).copied().unwrap_or(AS_IT_IS);
+        levelled(level, (m, v), own)
     }
+}
+
+/// What is taken of a column whose expected counts stay as they are.
+pub(crate) const AS_IT_IS: (f64, f64) = (1.0, f64::NAN);
+
+/// Mean and variance of a count whose predictor has this mean and variance, with what it has of its `own` beside the squared mean; of a column that was brought to a level
+/// the variance that it was brought to.
+pub(crate) fn levelled((level, spread): (f64, f64), (m, v): (f64, f64), own: f64) -> (f64, f64) {
+    let first = level * (m + 0.5 * v).exp();
+    let relative = if spread.is_nan() {
+        v.exp_m1() + own
+    } else {
+        spread
+    };
+    (first, first + first * first * relative)
 }
 
 impl Law for MixedCounts {

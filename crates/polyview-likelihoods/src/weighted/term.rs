@@ -114,7 +114,7 @@ impl ViewTerm for Weighted {
     fn take_noise(&mut self, variances: &[f64]) -> bool {
         self.inner.take_noise(variances)
     }
-    fn take_levels(&mut self, levels: &[f64]) -> bool {
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         self.inner.take_levels(levels)
     }
     fn cut_points(&self, group: Option<usize>, column: usize) -> Option<Vec<f64>> {

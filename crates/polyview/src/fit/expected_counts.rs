@@ -20,9 +20,6 @@ const TIMES: f64 = 2.0;
 /// What is added to the counts of a feature: of one that was never counted half a count is expected.
 const HALF: f64 = 0.5;
 
-/// The likelihood of counts whose means do not hang on the noise of the rates.
-const INSTEAD: &str = "negative-binomial";
-
 /// The end of the names under which terms keep the factors.
 const LEVELS: &str = "/levels";
 
@@ -31,6 +28,16 @@ struct Beyond {
     feature: usize,
     expected: f64,
     counted: f64,
+    /// Variance of the counts about what is expected then, over its square, without that of Poisson counts.
+    spread: f64,
+}
+
+/// Sums over the observed cells of a feature: of what is expected, of its squares, and of its products with the counts.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    expected: f64,
+    squares: f64,
+    products: f64,
 }
 
 impl Fit {
@@ -45,11 +52,13 @@ impl Fit {
             let Some(worst) = (found.iter()).max_by(|a, b| times(a).total_cmp(&times(b))) else {
                 continue;
             };
-            let mut levels = vec![1.0; self.views[at].features.len()];
+            let mut levels = vec![(1.0, f64::NAN); self.views[at].features.len()];
             for beyond in &found {
-                levels[beyond.feature] = beyond.counted / beyond.expected;
+                levels[beyond.feature] = (beyond.counted / beyond.expected, beyond.spread);
             }
-            let taken = self.take_levels(at, &levels)?;
+            if !self.take_levels(at, &levels)? {
+                continue;
+            }
             let view = &self.views[at];
             let which = format!(
                 "the expected counts of {} of {} feature(s) are on average more than twice what was counted, above all of '{}' ({}, where {} \
@@ -60,19 +69,11 @@ impl Fit {
                 short(worst.expected),
                 short(worst.counted),
             );
-            let instead = if view.choices.likelihood.name() == INSTEAD {
-                String::new()
-            } else {
-                format!("; the likelihood {INSTEAD} has no such far end")
-            };
-            let note = if taken {
-                format!(
-                    "{which}, as the mean of a rate hangs on the far end of its law: expected counts of these are brought to the mean of what \
-                     was counted; intervals and densities stay as they are{instead}"
-                )
-            } else {
-                format!("{which}: read the ends of intervals{instead}")
-            };
+            let note = format!(
+                "{which}, as the mean of a rate hangs on the far end of its law: expected counts of these and their standard deviations are \
+                 brought to those of what was counted; intervals and densities stay as they are; the likelihood negative-binomial has no such \
+                 far end"
+            );
             let block = format!("likelihood/{}", view.name);
             self.note_before_the_end(&block, Event::Warning { note });
         }
@@ -81,7 +82,7 @@ impl Fit {
 
     /// Has the terms of a view keep factors of its expected counts, under each component of the posterior and where it is settled; whether
     /// they do.
-    fn take_levels(&mut self, at: usize, levels: &[f64]) -> Result<bool> {
+    fn take_levels(&mut self, at: usize, levels: &[(f64, f64)]) -> Result<bool> {
         let view = &self.views[at];
         let empty = assemble::empty_view(&view.name, &view.features, &view.levels)?;
         let groups = assemble::several(self.groups());
@@ -120,7 +121,8 @@ impl Fit {
         let (samples, features) = (view.n_samples(), view.n_features());
         let step = (samples * features * self.n_components()).div_ceil(CELLS);
         let draws: Vec<usize> = (0..self.n_components()).step_by(step.max(1)).collect();
-        let mut expected = vec![0.0; features];
+        let mut sums = vec![Sums::default(); features];
+        let mut counts = vec![0.0; samples];
         let (mut mean, mut sd) = (vec![0.0; samples], vec![0.0; samples]);
         for i in &draws {
             let mut component = self.component(*i)?;
@@ -135,25 +137,36 @@ impl Fit {
                 weights: part.seen(),
                 bias: &part.bias,
             };
-            for (d, expected) in expected.iter_mut().enumerate() {
+            let share = 1.0 / draws.len() as f64;
+            for (d, sums) in sums.iter_mut().enumerate() {
                 let law = part.term.law(&p, &Block::new(0..samples, d..d + 1));
                 law.moments(0, &mut mean, &mut sd);
-                let seen = (0..samples).filter(|n| view.is_observed(*n, d));
-                *expected += seen.map(|n| mean[n]).sum::<f64>() / draws.len() as f64;
+                view.write_column(d, &mut counts);
+                for n in (0..samples).filter(|n| view.is_observed(*n, d)) {
+                    sums.expected += share * mean[n];
+                    sums.squares += share * mean[n].powi(2);
+                    sums.products += share * mean[n] * counts[n];
+                }
             }
         }
-        let mut counts = vec![0.0; samples];
         let mut found = Vec::new();
-        for (d, sum) in expected.into_iter().enumerate() {
+        for (d, sums) in sums.into_iter().enumerate() {
             view.write_column(d, &mut counts);
-            let seen: Vec<usize> = (0..samples).filter(|n| view.is_observed(*n, d)).collect();
-            let counted = HALF + seen.iter().map(|&n| counts[n]).sum::<f64>();
-            if seen.len() >= FEWEST && sum > TIMES * counted {
+            let seen: Vec<f64> = ((0..samples).filter(|n| view.is_observed(*n, d)))
+                .map(|n| counts[n])
+                .collect();
+            let all = seen.iter().sum::<f64>();
+            let counted = HALF + all;
+            if seen.len() >= FEWEST && sums.expected > TIMES * counted {
+                let level = counted / sums.expected;
+                let squares: f64 = seen.iter().map(|x| x * x).sum();
+                let about = squares - 2.0 * level * sums.products + level * level * sums.squares;
                 let each = |x: f64| x / seen.len() as f64;
                 found.push(Beyond {
                     feature: d,
-                    expected: each(sum),
+                    expected: each(sums.expected),
                     counted: each(counted),
+                    spread: ((about - all) / (level * level * sums.squares)).max(0.0),
                 });
             }
         }
@@ -219,6 +232,9 @@ mod tests {
             assert!(text.contains("likelihood negative-binomial"), "{text}");
             let expected = average(&fit.fitted("x").unwrap().mean);
             let times = expected / counted;
+            // so are standard deviations: of counts between 0 and 500 some hundred
+            let sd = average(&fit.fitted("x").unwrap().sd);
+            assert!((60.0..400.0).contains(&sd), "{engine:?}: {sd}");
             assert!(
                 (0.4..2.2).contains(&times),
                 "{engine:?}: {expected} {counted}"

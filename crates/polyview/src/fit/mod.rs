@@ -6,6 +6,7 @@ mod classes;
 mod component;
 mod constants;
 mod convergence;
+mod counted_more;
 mod cut;
 mod dispersion;
 mod draws;

@@ -141,9 +141,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = variances;
         false
     }
-    /// Takes factors, one for each column, by which expected counts are multiplied where a likelihood whose means hang on the far end
-    /// of its noise says more than was ever counted; the rest of the law stays as it is. Whether it has, and they are kept with its parameters.
-    fn take_levels(&mut self, levels: &[f64]) -> bool {
+    /// Takes factors, one for each column, by which expected counts are multiplied where a likelihood whose moments hang on the far end
+    /// of its noise says more than was ever counted, and beside each the variance of counts over their squared mean, without that of Poisson counts; of
+    /// columns that stay as they are 1 and no number. Quantiles and densities stay as well. Whether it has, and they are kept with its parameters.
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         let _ = levels;
         false
     }

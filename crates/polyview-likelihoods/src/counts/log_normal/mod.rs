@@ -17,7 +17,7 @@ use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
     LearnedParameters, LocalMoments, Site,
 };
-use crate::laws::{MixedCounts, predicted};
+use crate::laws::{AS_IT_IS, MixedCounts, levelled, predicted};
 
 /// Noise precisions are kept in this range: at its upper end counts are Poisson
 /// to three digits.
@@ -53,8 +53,8 @@ pub struct PoissonLogNormal {
     pub prediction: ParameterUncertainty,
     /// Noise precisions.
     precision: Vec<f64>,
-    /// Factors of expected counts, one a feature; empty where none was brought to a level.
-    levels: Vec<f64>,
+    /// Factors of expected counts and their relative variances, one a feature; empty where none was brought to a level.
+    levels: Vec<(f64, f64)>,
 }
 
 impl Default for PoissonLogNormal {
@@ -87,8 +87,8 @@ impl PoissonLogNormal {
     fn precision_of(&self, column: usize) -> f64 {
         self.precision.get(column).copied().unwrap_or(1.0)
     }
-    fn level_of(&self, column: usize) -> f64 {
-        self.levels.get(column).copied().unwrap_or(1.0)
+    fn level_of(&self, column: usize) -> (f64, f64) {
+        self.levels.get(column).copied().unwrap_or(AS_IT_IS)
     }
     /// What is common to all noise precisions.
     pub(super) fn scale(&self) -> Scale {
@@ -234,8 +234,7 @@ impl CellLikelihood for PoissonLogNormal {
     /// Mean and variance of the count with its log rate normal.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64) {
         let variance = self.precision_of(column).recip() + self.prediction.of_predictor(variance);
-        let first = self.level_of(column) * (mean + 0.5 * variance).exp();
-        (first, first + first * first * variance.exp_m1())
+        levelled(self.level_of(column), (mean, variance), 0.0)
     }
     /// Mixed over the predictor's law (spec/sites 4).
     fn law(
@@ -253,11 +252,11 @@ impl CellLikelihood for PoissonLogNormal {
             .collect();
         Box::new(MixedCounts::new(counting, (mean, variance)).with_levels(levels))
     }
-    fn take_levels(&mut self, levels: &[f64]) -> bool {
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         self.levels = levels.to_vec();
         true
     }
-    fn levels(&self) -> &[f64] {
+    fn levels(&self) -> &[(f64, f64)] {
         &self.levels
     }
     /// That of the negative binomial with the same variance,

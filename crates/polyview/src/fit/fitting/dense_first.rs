@@ -137,13 +137,19 @@ impl DenseFirst {
         let in_stages = many || (samples > features && given.infos.iter().all(real));
         let whole = |v: &View| v.n_observed() == v.n_samples() * v.n_features();
         let sweeps = if many || (in_stages && given.views.iter().all(whole)) {
-            MORE_SWEEPS.min(spec.vb.max_sweeps)
+            MORE_SWEEPS
         } else if in_stages
             || (model.is_sparse_at_data() && spread(&given.composed, groups, seen)? >= SPREAD)
         {
-            SWEEPS.min(spec.vb.max_sweeps)
+            SWEEPS
         } else {
             return Ok(None);
+        };
+        // those of numbers cost next to nothing, and a fit goes on later from the same start whatever limit it had first
+        let sweeps = if given.infos.iter().all(real) {
+            sweeps
+        } else {
+            sweeps.min(spec.vb.max_sweeps)
         };
         let mut spec = spec.clone();
         let dense = ViewChoices::default().selection;

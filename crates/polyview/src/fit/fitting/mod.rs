@@ -31,6 +31,7 @@ use restarts::Restarts;
 
 use super::classes::note_classes;
 use super::constants::{LeftOut, leave_out_constants};
+use super::counted_more::note_weight;
 use super::far_levels::note_far_levels;
 use super::group_remarks::note_thin_groups;
 use super::kernels;
@@ -300,6 +301,7 @@ impl Fitting {
             for info in &infos {
                 note_small_features(spec, info, &mut journal);
                 note_far_levels(spec, info, &mut journal);
+                note_weight(info, &mut journal);
             }
             note_constant_in_groups(spec, groups.as_ref(), &working.views, &mut journal);
             note_thin_groups(spec, groups.as_ref(), &working.views, &infos, &mut journal);

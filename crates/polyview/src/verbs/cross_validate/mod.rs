@@ -174,6 +174,10 @@ pub enum CrossValidateScore {
 }
 
 impl CrossValidateScore {
+    /// Whether it is the share that is explained of what means leave: one less a ratio of sums, which mean over all folds together.
+    pub fn is_share_explained(self) -> bool {
+        matches!(self, Self::R2 | Self::DevianceExplained)
+    }
     /// Its name in files, in kebab case.
     pub fn name(self) -> &'static str {
         match self {

@@ -66,12 +66,14 @@ fn gain(of_target: &[Summary], method: &str, limited: bool) -> Option<Gain> {
     };
     if limited {
         return less(Score::LogDensity, -1.0, "gain of log density, nats")
-            .or_else(|| about(Score::Concordance, 0.5, "C-index over 0.5"));
+            .or_else(|| about(Score::Concordance, 0.5, "C-index over 0.5"))
+            .or_else(|| less(Score::IntegratedBrier, 1.0, "gain of the Brier score"));
     }
     let deviance = "share of the deviance explained";
     about(Score::DevianceExplained, 0.0, deviance)
         .or_else(|| about(Score::R2, 0.0, "R2"))
         .or_else(|| about(Score::Concordance, 0.5, "C-index over 0.5"))
+        .or_else(|| less(Score::IntegratedBrier, 1.0, "gain of the Brier score"))
         .or_else(|| less(Score::LogLoss, 1.0, "gain of log loss, nats"))
 }
 
