@@ -165,7 +165,8 @@ const fn of_start(before_start: bool) -> &'static str {
 /// What there is to do after Ctrl-C.
 fn after_interrupt(checkpoint: Option<&str>, keeps: bool) -> String {
     match checkpoint {
-        Some(path) => format!("go on with --resume {path}"),
+        Some(path) if std::path::Path::new(path).exists() => format!("go on with --resume {path}"),
+        Some(path) => format!("nothing was kept: there is no {path} yet"),
         None if keeps => {
             "nothing was kept: with --checkpoint FILE, Ctrl-C keeps the work, and --resume \
                           FILE goes on with it"
@@ -201,3 +202,20 @@ impl Failure {
 
 /// Result of a command.
 pub type Outcome<T> = Result<T, Failure>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_that_is_not_there_is_not_pointed_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("c.ck").display().to_string();
+        assert!(after_interrupt(Some(&path), true).contains("nothing was kept: there is no"));
+        std::fs::write(&path, "").expect("written");
+        assert_eq!(
+            after_interrupt(Some(&path), true),
+            format!("go on with --resume {path}")
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! `polyview import`.
 
+use polyview_core::Level;
 use serde_json::json;
 
 use crate::args::{Cli, ImportArgs};
@@ -28,6 +29,13 @@ pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {
     fit.save(&args.out, overwrite(args.force))?;
     for note in fit.record().assumptions() {
         crate::remarks::note(cli, note);
+    }
+    let journal = &fit.record().journal;
+    let warnings = journal
+        .remarks()
+        .filter(|(level, _)| *level == Level::Warning);
+    for (_, warning) in warnings {
+        crate::remarks::warning(cli, warning);
     }
     files.done(
         cli,

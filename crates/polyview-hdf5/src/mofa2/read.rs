@@ -18,6 +18,9 @@ use super::record::{metadata, record};
 use crate::error::{Hdf5Error, Result};
 use crate::file::{Needed, Reader};
 
+/// How many times as far from those of the file as these vary factors may be projected before it is said.
+const FAR: f64 = 1.0;
+
 /// Choices of [`read_mofa2`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
@@ -512,7 +515,18 @@ fn with_covariances(parts: &mut FitParts) -> Result<()> {
     let note = format!(
         "projected again, the samples of the file have its factors to within {largest:.2e}"
     );
-    parts.record.journal.note(0, "", Event::Note { note });
+    let cells = (parts.factors.nrows() * parts.factors.ncols()).max(1) as f64;
+    let size = (parts.factors.squared_norm_l2() / cells).sqrt();
+    let event = if largest > FAR * size {
+        let note = format!(
+            "{note}, where they vary by {size:.2e}: the fit that is in the file had not come to rest, or its data are others; what is \
+             predicted from this model is not what that fit says"
+        );
+        Event::Warning { note }
+    } else {
+        Event::Note { note }
+    };
+    parts.record.journal.note(0, "", event);
     parts.factor_cov = Some(again.covariance);
     Ok(())
 }
