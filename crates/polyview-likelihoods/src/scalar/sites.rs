@@ -68,15 +68,12 @@ impl Sites {
             self.precision(),
             Accum::Replace,
         );
+        let rows = self.samples.len();
         let rest = |(j, d): (usize, usize)| {
             let own: f64 = (with_factors.col_as_slice(j).iter().enumerate())
                 .map(|(k, hz)| hz * p.weights.mean()[(d, k)])
                 .sum();
-            let all = sum(self
-                .linear()
-                .col(j)
-                .try_as_col_major()
-                .map_or(&[][..], |c| c.as_slice()));
+            let all = sum(&self.linear[j * rows..][..rows]);
             all + self.sums[j].precision * self.intercepts[j] - own
         };
         self.columns.clone().enumerate().map(rest).collect()

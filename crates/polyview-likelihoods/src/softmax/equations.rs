@@ -66,6 +66,8 @@ impl Equations for Softmax {
         precision: &mut [f64],
         rhs: &mut [f64],
     ) -> f64 {
+        // with tangents that are kept $\sum_n\big(g + H(m - b')\big)_c + \sum_jH_{cj}(b'_j - b_j - \bar w_j^\top\bar z) + H_{cc}b_c$, of the intercepts b' that
+        // there were
         if let Some((sites, larger)) = self.held_sites(p) {
             for (i, class) in columns.enumerate() {
                 let coupling = sites.coupling(class);

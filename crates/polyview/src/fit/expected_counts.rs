@@ -157,7 +157,9 @@ impl Fit {
                 .collect();
             let all = seen.iter().sum::<f64>();
             let counted = HALF + all;
-            if seen.len() >= FEWEST && sums.expected > TIMES * counted {
+            // of what is beyond all numbers there is no ratio
+            let finite = sums.expected.is_finite() && sums.squares.is_finite();
+            if finite && seen.len() >= FEWEST && sums.expected > TIMES * counted {
                 let level = counted / sums.expected;
                 let squares: f64 = seen.iter().map(|x| x * x).sum();
                 let about = squares - 2.0 * level * sums.products + level * level * sums.squares;
