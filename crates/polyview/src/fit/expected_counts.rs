@@ -71,8 +71,7 @@ impl Fit {
             );
             let note = format!(
                 "{which}, as the mean of a rate hangs on the far end of its law: expected counts of these and their standard deviations are \
-                 brought to those of what was counted; intervals and densities stay as they are; the likelihood negative-binomial has no such \
-                 far end"
+                 brought to those of what was counted; intervals and densities stay as they are; compare with the likelihood negative-binomial"
             );
             let block = format!("likelihood/{}", view.name);
             self.note_before_the_end(&block, Event::Warning { note });

@@ -43,7 +43,7 @@ pub trait Tangents {
     /// Keeps tangents for a whole sweep (`true`): those at the moments at which the weights of a block of columns are moved also serve
     /// their intercepts and the factors, as equations that hold as they are. Nothing is evaluated in between, and steps are
     /// not guarded; who asks looks at the objective when all is done. Ends with `false`. A term that cannot do that stays as
-    /// it is ([`Tangents::is_held`]).
+    /// it is ([`Tangents::is_held`]; docs/decisions/0109-tangents-are-kept.md).
     fn hold(&mut self, held: bool) {
         let _ = held;
     }

@@ -141,9 +141,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = variances;
         false
     }
-    /// Takes factors, one for each column, by which expected counts are multiplied where a likelihood whose moments hang on the far end
-    /// of its noise says more than was ever counted, and beside each the variance of counts over their squared mean, without that of Poisson counts; of
-    /// columns that stay as they are 1 and no number. Quantiles and densities stay as well. Whether it has, and they are kept with its parameters.
+    /// Brings expected counts to a level, where a likelihood's moments hang on the far end of its noise and say more than was
+    /// counted (docs/decisions/0110-levels-of-counts.md). `levels` has a pair for each column: the factor by which its expected counts are multiplied, and
+    /// the variance of its counts, less that of Poisson counts, over the square of the mean; 1 and `NaN` leave a column as it is.
+    /// Quantiles and densities stay. Whether the term has taken them, which it then keeps with its parameters.
     fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         let _ = levels;
         false
