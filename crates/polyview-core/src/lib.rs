@@ -68,13 +68,13 @@ pub use law::{
 };
 pub use ledger::{GainLeft, Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
-    Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
-    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, KeptRows, LevelPrior, Link,
-    MixtureComponents, Noise, NoiseScope, NormalEquations, Objective, OrderStatistics,
-    PatternGrams, PatternTable, PrecisionView, Predictor, Role, RotationSide, RotationTerm, Rounds,
-    RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Side,
-    Sizes, Stamp, State, StateArray, StateReader, Stateful, Tangents, ViewShape, ViewTerm,
-    column_block, noise_precisions, own_column_block,
+    AS_IT_IS, Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context,
+    CoupledRows, Domain, Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, KeptRows,
+    LevelPrior, Link, MixtureComponents, Noise, NoiseScope, NormalEquations, Objective,
+    OrderStatistics, PatternGrams, PatternTable, PrecisionView, Predictor, Role, RotationSide,
+    RotationTerm, Rounds, RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK,
+    ScalePrior, Side, Sizes, Stamp, State, StateArray, StateReader, Stateful, Tangents, ViewShape,
+    ViewTerm, column_block, noise_precisions, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 pub use species::{

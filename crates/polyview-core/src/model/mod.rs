@@ -23,8 +23,9 @@ pub use order::OrderStatistics;
 pub use predictor::Predictor;
 pub use state::{Role, State, StateArray, StateReader, Stateful};
 pub use traits::{
-    Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
-    Equations, Exposure, Identified, Intercepts, Link, MixtureComponents, Noise, NoiseScope,
-    Objective, RotationSide, RotationTerm, Rounds, RowBlock, RowContext, SAMPLE_BLOCK, ScalePrior,
-    Side, Sizes, Tangents, ViewShape, ViewTerm, column_block, noise_precisions, own_column_block,
+    AS_IT_IS, Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows,
+    Domain, Equations, Exposure, Identified, Intercepts, Link, MixtureComponents, Noise,
+    NoiseScope, Objective, RotationSide, RotationTerm, Rounds, RowBlock, RowContext, SAMPLE_BLOCK,
+    ScalePrior, Side, Sizes, Tangents, ViewShape, ViewTerm, column_block, noise_precisions,
+    own_column_block,
 };

@@ -1,6 +1,8 @@
 //! Counts whose predictor is normal: the likelihood itself, mixed over it (spec/sites 4).
 
-use polyview_core::{Ask, CellCounts, Counted, CountedLaw, Counting, Law, ParameterUncertainty};
+use polyview_core::{
+    AS_IT_IS, Ask, CellCounts, Counted, CountedLaw, Counting, Law, ParameterUncertainty,
+};
 use polyview_linalg::Mat;
 use polyview_special::{ln_beta, ln_gamma, sigmoid, softplus};
 
@@ -202,14 +204,11 @@ impl MixedCounts {
     }
 }
 
-/// What is taken of a column whose expected counts stay as they are.
-pub(crate) const AS_IT_IS: (f64, f64) = (1.0, f64::NAN);
-
 /// Mean and variance of a count whose predictor has this mean and variance, with what it has of its `own` beside the squared mean; of a column that was brought to a level
 /// the variance that it was brought to.
 pub(crate) fn levelled((level, spread): (f64, f64), (m, v): (f64, f64), own: f64) -> (f64, f64) {
     let first = level * (m + 0.5 * v).exp();
-    let relative = if spread.is_nan() {
+    let relative = if spread < 0.0 {
         v.exp_m1() + own
     } else {
         spread

@@ -20,7 +20,7 @@ pub use cell::CellLaw;
 pub(crate) use classes::Classes;
 pub use count::CountLaw;
 pub use matched::Matched;
-pub(crate) use mixed::{AS_IT_IS, MixedCount, MixedCounts, levelled, predicted};
+pub(crate) use mixed::{MixedCount, MixedCounts, levelled, predicted};
 pub(crate) use successes::Successes;
 
 use polyview_core::{Ask, Law};

@@ -1,6 +1,6 @@
 //! Counts of which far more are expected than were counted.
 
-use polyview_core::{Block, Event, Predictor, State};
+use polyview_core::{AS_IT_IS, Block, Event, Predictor, State};
 use polyview_likelihoods::ParameterUncertainty;
 
 use super::Fit;
@@ -28,6 +28,8 @@ struct Beyond {
     feature: usize,
     expected: f64,
     counted: f64,
+    /// By what the expected counts are multiplied.
+    level: f64,
     /// Variance of the counts about what is expected then, over its square, without that of Poisson counts.
     spread: f64,
 }
@@ -48,13 +50,12 @@ impl Fit {
     pub(super) fn level_expected_counts(&mut self) -> Result<()> {
         for at in 0..self.views.len() {
             let found = self.beyond_counts(at)?;
-            let times = |b: &Beyond| b.expected / b.counted;
-            let Some(worst) = (found.iter()).max_by(|a, b| times(a).total_cmp(&times(b))) else {
+            let Some(worst) = (found.iter()).min_by(|a, b| a.level.total_cmp(&b.level)) else {
                 continue;
             };
-            let mut levels = vec![(1.0, f64::NAN); self.views[at].features.len()];
+            let mut levels = vec![AS_IT_IS; self.views[at].features.len()];
             for beyond in &found {
-                levels[beyond.feature] = (beyond.counted / beyond.expected, beyond.spread);
+                levels[beyond.feature] = (beyond.level, beyond.spread);
             }
             if !self.take_levels(at, &levels)? {
                 continue;
@@ -166,7 +167,8 @@ impl Fit {
                 found.push(Beyond {
                     feature: d,
                     expected: each(sums.expected),
-                    counted: each(counted),
+                    counted: each(all),
+                    level,
                     spread: ((about - all) / (level * level * sums.squares)).max(0.0),
                 });
             }
@@ -179,7 +181,7 @@ impl Fit {
 mod tests {
     use polyview_core::{Dataset, Overwrite, Table};
     use polyview_linalg::Mat;
-    use polyview_random::{StreamKey, uniform_open01};
+    use polyview_random::{StreamKey, poisson, uniform_open01};
 
     use crate::{Fit, models};
 
@@ -202,7 +204,11 @@ mod tests {
     }
 
     fn fit(zeros: f64, likelihood: &str, engine: crate::EngineKind) -> (Fit, Option<String>) {
-        let data = Dataset::builder().view(table(zeros)).build().unwrap();
+        fit_of(table(zeros), likelihood, engine)
+    }
+
+    fn fit_of(table: Table, likelihood: &str, engine: crate::EngineKind) -> (Fit, Option<String>) {
+        let data = Dataset::builder().view(table).build().unwrap();
         let mut spec = models::mofa(2).with_likelihood("x", likelihood);
         spec.engine = engine;
         (spec.gibbs.chains, spec.gibbs.warm_up, spec.gibbs.sweeps) = (1, 20, 30);
@@ -250,5 +256,39 @@ mod tests {
         let told = |zeros, likelihood| fit(zeros, likelihood, crate::EngineKind::Vb).1;
         assert_eq!(told(0.0, "poisson-log-normal"), None);
         assert_eq!(told(0.0, "negative-binomial"), None);
+    }
+
+    /// Where some features are brought to what was counted and others stay, one that was never counted among the first, the model is written and
+    /// read as well, and what is told of it was counted.
+    #[test]
+    fn some_features_are_brought_to_what_was_counted_and_others_stay() {
+        let mut rng = StreamKey::new(8).rng();
+        let mut table = table(0.0);
+        for d in 0..12 {
+            for x in table.values.col_as_slice_mut(d) {
+                *x = if d == 3 {
+                    0.0
+                } else {
+                    poisson(&mut rng, 3.0).unwrap()
+                };
+            }
+        }
+        let (fit, told) = fit_of(table, "poisson-log-normal", crate::EngineKind::Vb);
+        let told = told.unwrap();
+        assert!(
+            told.contains("1 of 12 feature(s)") && told.contains("where 0 were counted"),
+            "{told}"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.pv");
+        fit.save(&path, Overwrite::Replace).unwrap();
+        let (before, after) = (
+            fit.fitted("x").unwrap(),
+            Fit::load(&path).unwrap().fitted("x").unwrap(),
+        );
+        for (a, b) in [(&before.mean, &after.mean), (&before.sd, &after.sd)] {
+            assert_eq!(a, b);
+            assert!(a.col_iter().all(|c| c.iter().all(|x| x.is_finite())));
+        }
     }
 }

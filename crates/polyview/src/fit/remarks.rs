@@ -342,6 +342,8 @@ pub(super) fn short(x: f64) -> String {
     if (1e-3..1e6).contains(&x) {
         let decimals = (1.0 - x.log10().floor()).max(0.0);
         format!("{x:.*}", decimals as usize)
+    } else if x == 0.0 {
+        "0".to_owned()
     } else {
         format!("{x:.1e}")
     }

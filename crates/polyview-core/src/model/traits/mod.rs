@@ -36,7 +36,7 @@ pub use kinds::{Identified, Intercepts, Link, NoiseScope, Objective, ViewShape};
 pub use rotation::{RotationSide, RotationTerm};
 pub use rows::{MixtureComponents, RowBlock, RowContext, ScalePrior};
 pub use tangents::{Side, Tangents};
-pub use view_term::ViewTerm;
+pub use view_term::{AS_IT_IS, ViewTerm};
 
 use polyview_random::StreamKey;
 

@@ -18,6 +18,10 @@ use crate::model::groups::RowGroups;
 use crate::model::predictor::Predictor;
 use crate::model::state::Stateful;
 
+/// What [`ViewTerm::take_levels`] is told of a column whose expected counts stay as they are: a factor of 1, and a variance that
+/// nothing has. Model files hold finite numbers alone.
+pub const AS_IT_IS: (f64, f64) = (1.0, -1.0);
+
 /// The data term of one view. Object safe: one call a step, all loops inside.
 ///
 /// A term hands out **normal equations** ([`ViewTerm::equations`]); every engine
@@ -143,7 +147,7 @@ pub trait ViewTerm: Stateful + Send + Sync {
     }
     /// Brings expected counts to a level, where a likelihood's moments hang on the far end of its noise and say more than was
     /// counted (docs/decisions/0110-levels-of-counts.md). `levels` has a pair for each column: the factor by which its expected counts are multiplied, and
-    /// the variance of its counts, less that of Poisson counts, over the square of the mean; 1 and `NaN` leave a column as it is.
+    /// the variance of its counts, less that of Poisson counts, over the square of the mean; [`AS_IT_IS`] leaves a column as it is.
     /// Quantiles and densities stay. Whether the term has taken them, which it then keeps with its parameters.
     fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         let _ = levels;

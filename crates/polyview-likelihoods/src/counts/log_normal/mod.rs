@@ -3,7 +3,7 @@
 mod columns;
 mod rates;
 
-use polyview_core::{Counting, Domain, GammaPrior, Law};
+use polyview_core::{AS_IT_IS, Counting, Domain, GammaPrior, Law};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
@@ -17,7 +17,7 @@ use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
     LearnedParameters, LocalMoments, Site,
 };
-use crate::laws::{AS_IT_IS, MixedCounts, levelled, predicted};
+use crate::laws::{MixedCounts, levelled, predicted};
 
 /// Noise precisions are kept in this range: at its upper end counts are Poisson
 /// to three digits.
