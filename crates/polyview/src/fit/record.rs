@@ -15,7 +15,8 @@ pub struct FitRecord {
     pub sweeps: usize,
     /// Final bound in nats; none for Gibbs, whose [`FitRecord::optimum`] may have one.
     pub bound: Option<f64>,
-    /// Final bound of each restart.
+    /// Final bound of each restart, and of the runs that followed from factors of different views that are one
+    /// (docs/decisions/0111-factors-of-different-views-are-merged.md).
     pub restart_bounds: Vec<f64>,
     /// Bound (or log joint density) by term and sweep, one ledger a chain.
     pub ledgers: Vec<Ledger>,

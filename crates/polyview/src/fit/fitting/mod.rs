@@ -7,6 +7,7 @@ mod chains;
 mod checkpoint;
 mod dense_first;
 mod finish;
+mod merged;
 mod polished;
 mod progress;
 mod restarts;

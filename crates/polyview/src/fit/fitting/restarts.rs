@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::checkpoint::enough_sweeps;
 use super::dense_first::{DenseFirst, Handed, Next, Stage};
+use super::merged::merged_start;
 use super::{Campaign, Ended, Given, Progress, begun, swept};
 use crate::error::Result;
 use crate::file::{Extents, read_record, record_fits, write_record};
@@ -19,6 +20,9 @@ use crate::plan::Plan;
 
 /// Where a checkpoint has the run that the first one waits for.
 const BEFORE: &str = "before/";
+
+/// Most runs from merged factors: each merges what the one before has shown to be one.
+const MOST_MERGED: usize = 4;
 
 /// One run after the other.
 pub(super) struct Restarts {
@@ -36,6 +40,8 @@ pub(super) struct Restarts {
     best: Option<(State, RunRecord)>,
     /// Final bound of each that is over.
     bounds: Vec<f64>,
+    /// How many follow all restarts, each from what is one among the factors of different views of the best so far.
+    merged: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -50,6 +56,9 @@ struct Record {
     handed: Option<usize>,
     best: Option<RunRecord>,
     bounds: Vec<f64>,
+    /// How many runs from merged factors follow all restarts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    merged: usize,
     journal: Journal,
 }
 
@@ -67,7 +76,12 @@ impl Restarts {
             over: 0,
             best: None,
             bounds: Vec::new(),
+            merged: 0,
         })
+    }
+    /// Runs in all.
+    fn runs(&self, given: &Given) -> usize {
+        given.composed.options.restarts + self.merged
     }
     /// The model of the data themselves at the end of the best run, and how it came there.
     pub(super) fn into_optimum(self, given: &Given) -> Result<(Model, RunRecord)> {
@@ -94,6 +108,35 @@ impl Restarts {
 }
 
 impl Restarts {
+    /// Factors of the best run so far, of which those of different views that are one are merged, if there are such.
+    fn merged_start(&self, given: &Given) -> Result<Option<Mat<f64>>> {
+        match &self.best {
+            Some((state, _)) => merged_start(&given.views, state),
+            None => {
+                let mut state = State::new();
+                self.run.model().save("", &mut state);
+                merged_start(&given.views, &state)
+            }
+        }
+    }
+    /// Says what came of the run from merged factors.
+    fn note_merged(&self, bound: f64, before: Option<f64>, given: &mut Given) {
+        let Some(before) = before else { return };
+        let what = "factors of different views that go together in the samples which these share were taken for one";
+        let note = if bound > before {
+            format!(
+                "{what}, and the fit from there is kept: its bound is {:.1} nats higher",
+                bound - before
+            )
+        } else {
+            format!(
+                "{what}, and the fit from there is not kept: its bound is {:.1} nats lower",
+                before - bound
+            )
+        };
+        let sweep = self.run.record().sweep;
+        given.journal.note(sweep, "", Event::Note { note });
+    }
     /// Factors that the run of this number starts from, not the first.
     fn start(&self, given: &Given, number: usize) -> Result<Mat<f64>> {
         match &self.handed {
@@ -101,6 +144,10 @@ impl Restarts {
             None => given.start(number),
         }
     }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn stream(given: &Given, number: usize) -> StreamKey {
@@ -119,7 +166,7 @@ fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbR
 
 impl Campaign for Restarts {
     fn step(&mut self, given: &mut Given) -> Result<Progress> {
-        let restarts = given.composed.options.restarts;
+        let restarts = self.runs(given);
         if let Some(before) = self.before.take() {
             let (progress, next) = before.step(given)?;
             match next {
@@ -151,9 +198,12 @@ impl Campaign for Restarts {
             return Ok(progress);
         }
         self.bounds.push(report.bound);
+        let is_merged = self.over >= given.composed.options.restarts;
         let before = self.best.as_ref().and_then(|b| b.1.ledger.last());
         let better = before.is_none_or(|b| report.bound > b);
-        if restarts > 1 {
+        if is_merged {
+            self.note_merged(report.bound, before, given);
+        } else if given.composed.options.restarts > 1 {
             let event = Event::Restart {
                 number: self.over + 1,
                 bound: Some(report.bound),
@@ -162,13 +212,20 @@ impl Campaign for Restarts {
             given.journal.note(report.sweep, "", event);
         }
         self.over += 1;
-        progress.done = self.over >= restarts;
         if better {
             // the one before goes first
             self.best = None;
         }
-        if !progress.done {
-            let start = self.start(given, self.over)?;
+        let mut start = None;
+        if self.over < restarts {
+            start = Some(self.start(given, self.over)?);
+        } else if self.merged == 0 || (better && self.merged < MOST_MERGED) {
+            start = self.merged_start(given)?;
+            self.merged += usize::from(start.is_some());
+            progress.restarts = self.runs(given);
+        }
+        progress.done = start.is_none();
+        if let Some(start) = start {
             let next = run(&self.plan, given, self.over, start)?;
             let over = std::mem::replace(&mut self.run, next);
             if better {
@@ -210,6 +267,7 @@ impl Campaign for Restarts {
             handed: self.handed.as_ref().map(|h| h.save(state)),
             best: self.best.as_ref().map(|best| best.1.clone()),
             bounds: self.bounds.clone(),
+            merged: self.merged,
             journal: given.journal.clone(),
         })
     }
@@ -248,10 +306,12 @@ impl Campaign for Restarts {
             .handed
             .map(|kept| Handed::load(state, samples, kept))
             .transpose()?;
-        let others = 0 < r.restart && r.restart < options.restarts;
+        self.merged = r.merged;
+        let runs = options.restarts + r.merged;
+        let others = 0 < r.restart && r.restart < runs;
         record_fits(
             "restarts",
-            r.restart <= options.restarts
+            r.restart <= runs
                 && r.bounds.len() == r.restart
                 && (r.best.is_some() || !others)
                 && (r.best.is_none() || r.restart > 0),
@@ -283,7 +343,7 @@ impl Campaign for Restarts {
         self.shaken.is_some()
     }
     fn is_over(&self, given: &Given) -> bool {
-        self.over >= given.composed.options.restarts
+        self.over >= self.runs(given)
     }
     fn bound(&mut self) -> Option<f64> {
         Some(self.run.model_mut().bound())
