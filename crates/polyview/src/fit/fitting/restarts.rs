@@ -110,14 +110,12 @@ impl Restarts {
 impl Restarts {
     /// Factors of the best run so far, of which those of different views that are one are merged, if there are such.
     fn merged_start(&self, given: &Given) -> Result<Option<Mat<f64>>> {
-        match &self.best {
-            Some((state, _)) => merged_start(&given.views, state),
-            None => {
-                let mut state = State::new();
-                self.run.model().save("", &mut state);
-                merged_start(&given.views, &state)
-            }
+        if let Some((state, _)) = &self.best {
+            return merged_start(&given.views, state);
         }
+        let mut state = State::new();
+        self.run.model().save("", &mut state);
+        merged_start(&given.views, &state)
     }
     /// Says what came of the run from merged factors.
     fn note_merged(&self, bound: f64, before: Option<f64>, given: &mut Given) {
