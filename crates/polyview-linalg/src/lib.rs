@@ -75,6 +75,7 @@ mod error;
 mod khatri_rao;
 mod mask;
 mod masked;
+mod memory;
 mod packed;
 mod product;
 pub mod simd;
@@ -96,6 +97,7 @@ pub use khatri_rao::{
 };
 pub use mask::BitMask;
 pub use masked::{ObservedCells, add_masked_sums, masked_sums, masked_sums_of};
+pub use memory::{Scratch, ScratchMat};
 pub use packed::{
     Gather, PackedLanes, PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad,
 };
@@ -104,7 +106,9 @@ pub use product::{
     times_small, weighted_column_sums,
 };
 pub use sparse::{Repeats, SparseColumns, SparseError, sparse_cross, sparse_times_into};
-pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, log_dets, solve_rows};
+pub use spd::{
+    Jitter, SideBySide, SpdFactor, SpdReport, draw_rows, factor_rows, log_dets, solve_rows,
+};
 pub use tasks::{column_chunks, each, each_of};
 pub use threads::{Threads, on_pool};
 pub use truncated_svd::{

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use polyview_core::{Mask, NormalEquations, Predictor, SAMPLE_BLOCK, Stamp};
 use polyview_linalg::simd::{Kernel, dispatch, mul_add};
-use polyview_linalg::{Mat, MatRef, add_masked_sums, masked_sums_of, packed_len};
+use polyview_linalg::{MatRef, ScratchMat, add_masked_sums, masked_sums_of, packed_len};
 
 use super::Gaussian;
 
@@ -34,12 +34,12 @@ const TILE: usize = 64;
 pub(super) struct Observed {
     factors: Stamp,
     columns: Range<usize>,
-    sums: Mat<f64>,
+    sums: ScratchMat,
 }
 
 impl Observed {
     fn column(&self, feature: usize) -> &[f64] {
-        self.sums.col_as_slice(feature - self.columns.start)
+        self.sums.col(feature - self.columns.start)
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Residuals {
 #[derive(Clone, Debug)]
 pub(super) struct SamplePass {
     /// See [`Gaussian::weight_table`]; of all features or of the latest.
-    table: Mat<f64>,
+    table: ScratchMat,
     /// Features of the table.
     features: Range<usize>,
     /// Samples of the current block.
@@ -62,7 +62,7 @@ pub(super) struct SamplePass {
     /// Whether their sums have been made ahead of their equations.
     prepared: bool,
     /// Sums of the table over the observed features of each of them.
-    sums: Mat<f64>,
+    sums: ScratchMat,
     /// Energy of the samples that are done.
     energy: f64,
     /// Number of samples that are done.
@@ -115,11 +115,11 @@ impl<F: Fn(usize) -> f64> Kernel for AddScaled<'_, F> {
 impl SamplePass {
     fn new() -> Self {
         Self {
-            table: Mat::new(),
+            table: ScratchMat::default(),
             features: 0..0,
             rows: 0..0,
             prepared: false,
-            sums: Mat::new(),
+            sums: ScratchMat::default(),
             energy: 0.0,
             done: 0,
         }
@@ -159,7 +159,7 @@ impl Gaussian {
             old => {
                 // it goes first
                 drop(old);
-                Mat::zeros(shape.0, shape.1)
+                ScratchMat::zeros(shape.0, shape.1)
             }
         };
         masked_sums_of(by_feature, columns.clone(), table.as_ref(), sums.as_mut());
@@ -299,13 +299,13 @@ impl Gaussian {
     }
     /// What the samples' sums are made of (U1m): for each feature
     /// $\tau\_d\langle w\_d^\top w\_d\rangle$ and $\tau\_d b\_d w\_d$.
-    fn weight_table(&self, features: &Range<usize>, p: &Predictor<'_>, table: &mut Mat<f64>) {
+    fn weight_table(&self, features: &Range<usize>, p: &Predictor<'_>, table: &mut ScratchMat) {
         let k = p.weights.k();
         let shape = (packed_len(k) + k, features.len());
         if table.shape() != shape {
             // the old one goes first
-            *table = Mat::new();
-            *table = Mat::zeros(shape.0, shape.1);
+            *table = ScratchMat::default();
+            *table = ScratchMat::zeros(shape.0, shape.1);
         }
         p.weights.write_moment_table(
             features.clone(),
@@ -328,7 +328,7 @@ impl Gaussian {
         if pass.sums.shape() == shape {
             pass.sums.fill(0.0);
         } else {
-            pass.sums = Mat::zeros(shape.0, shape.1);
+            pass.sums = ScratchMat::zeros(shape.0, shape.1);
         }
         pass.rows = samples.clone();
         let Mask::Cells { by_sample, .. } = &self.mask else {
@@ -351,7 +351,7 @@ impl Gaussian {
         }
         if !keeps {
             // another view's table may have its place
-            pass.table = Mat::new();
+            pass.table = ScratchMat::default();
             pass.features = 0..0;
         }
     }
@@ -390,12 +390,12 @@ impl Gaussian {
             let rows = eq.rows().len();
             let packed = eq.packed_mut();
             for i in 0..rows {
-                for (g, s) in packed.row_mut(i).iter_mut().zip(pass.sums.col_as_slice(i)) {
+                for (g, s) in packed.row_mut(i).iter_mut().zip(pass.sums.col(i)) {
                     *g += s;
                 }
             }
             for i in 0..rows {
-                let sums = &pass.sums.col_as_slice(i)[len..];
+                let sums = &pass.sums.col(i)[len..];
                 for (j, sum) in sums.iter().enumerate() {
                     eq.rhs[(i, j)] += tau * xw[(start + i, j)] - sum;
                 }
@@ -405,14 +405,14 @@ impl Gaussian {
     }
     /// What the factors of some samples add to the energy:
     /// $\mathrm{tr}(\langle z\_n^\top z\_n\rangle P\_n) - 2 z\_n\\,\mathrm{rhs}\_n$.
-    fn sample_energy(&self, samples: Range<usize>, sums: &Mat<f64>, p: &Predictor<'_>) -> f64 {
+    fn sample_energy(&self, samples: Range<usize>, sums: &ScratchMat, p: &Predictor<'_>) -> f64 {
         let Some((_, xw)) = &self.cache.xw else {
             return 0.0;
         };
         let (k, tau) = (p.factors.k(), self.common_tau());
         let (len, first) = (packed_len(k), samples.start);
         let linear = |n: usize, line: &mut [f64]| {
-            let sums = &sums.col_as_slice(n - first)[len..];
+            let sums = &sums.col(n - first)[len..];
             for (j, (to, sum)) in line.iter_mut().zip(sums).enumerate() {
                 *to = 2.0 * (sum - tau * xw[(n, j)]);
             }

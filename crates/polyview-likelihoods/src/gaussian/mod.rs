@@ -37,7 +37,7 @@ pub use species::GaussianSpecies;
 use std::ops::Range;
 
 use polyview_core::{GammaPrior, Gammas, Mask, NumericError, Predictor, Stamp, Values, View};
-use polyview_linalg::{Mat, ObservedCells, SymPacked};
+use polyview_linalg::{Mat, ObservedCells, ScratchMat, SymPacked};
 
 use crate::{MissingData, NoiseBy, ParameterUncertainty};
 
@@ -116,7 +116,7 @@ pub struct Gaussian {
 #[derive(Clone, Debug, Default)]
 struct Cache {
     /// $Z^\top X$, K × D, with the stamps of the factors and the data.
-    zx: Option<(Stamp, Stamp, Mat<f64>)>,
+    zx: Option<(Stamp, Stamp, ScratchMat)>,
     /// Incomplete views: for each of some features the sums of the factors'
     /// moment table over its observed samples.
     observed: Option<cells::Observed>,

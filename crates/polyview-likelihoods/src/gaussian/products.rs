@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use polyview_core::{Mask, Predictor, Stamp, Values};
 use polyview_linalg::{
-    Accum, Mat, MatRef, ObservedCells, cross_into, sparse_cross, sparse_times_into, times,
+    Accum, Mat, MatRef, ObservedCells, ScratchMat, cross_into, sparse_cross, sparse_times_into,
+    times,
 };
 
 use super::{Gaussian, NoiseBy, XwKey, blocks};
@@ -77,8 +78,8 @@ impl Gaussian {
                 Stamp::fresh(),
                 self.data_stamp,
                 match self.cache.zx.take() {
-                    Some((_, _, m)) if m.nrows() == k && m.ncols() == d => m,
-                    _ => Mat::zeros(k, d),
+                    Some((_, _, m)) if m.shape() == (k, d) => m,
+                    _ => ScratchMat::zeros(k, d),
                 },
             ));
         }
@@ -138,7 +139,7 @@ impl Gaussian {
     /// A column of [`Self::zx`]: none before it was made.
     pub(super) fn zx_column(&self, column: usize) -> &[f64] {
         match &self.cache.zx {
-            Some((_, _, m)) => m.col_as_slice(column),
+            Some((_, _, m)) => m.col(column),
             None => &[],
         }
     }

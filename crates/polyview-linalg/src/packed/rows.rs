@@ -1,7 +1,7 @@
 //! Many packed symmetric matrices, one per row.
 
 use super::{SymPacked, packed_index, packed_len};
-use crate::blocks;
+use crate::{Scratch, blocks};
 use faer::{MatMut, MatRef};
 
 /// One packed symmetric $K \times K$ matrix per row, contiguous in memory.
@@ -12,7 +12,7 @@ use faer::{MatMut, MatRef};
 pub struct PackedRows {
     k: usize,
     rows: usize,
-    data: Vec<f64>,
+    data: Scratch,
 }
 
 /// Rows added in one partial sum.
@@ -24,7 +24,7 @@ impl PackedRows {
         Self {
             k,
             rows,
-            data: vec![0.0; rows * packed_len(k)],
+            data: Scratch::zeros(rows * packed_len(k)),
         }
     }
 
@@ -33,7 +33,7 @@ impl PackedRows {
         Self {
             k: matrix.k(),
             rows,
-            data: matrix.as_slice().repeat(rows),
+            data: matrix.as_slice().repeat(rows).into(),
         }
     }
 
@@ -81,7 +81,7 @@ impl PackedRows {
 
     /// All triangles, one after the other, without a copy.
     pub fn into_vec(self) -> Vec<f64> {
-        self.data
+        self.data.into_vec()
     }
 
     /// All triangles, to be written.
@@ -127,8 +127,7 @@ impl PackedRows {
                 *x = sign * row[*from];
             }
         }
-        self.data.truncate(self.rows * new);
-        self.data.shrink_to_fit();
+        self.data.shorten(self.rows * new);
         self.k = keep.len();
     }
 

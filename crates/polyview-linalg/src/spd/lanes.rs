@@ -99,10 +99,29 @@ impl Batch {
             }
         }
         if self.even > self.k {
-            let last = packed_index(self.k, 0);
-            self.triangle[last..].fill(Lane::ZERO);
-            self.triangle[packed_index(self.k, self.k)] = Lane::ONE;
+            self.pad();
         }
+    }
+
+    /// Takes in triangles and right-hand sides that are interleaved already.
+    pub(super) fn take(&mut self, precision: &[[f64; LANES]], rhs: &[[f64; LANES]]) {
+        for (lane, x) in self.triangle.iter_mut().zip(precision) {
+            lane.0 = *x;
+        }
+        for (lane, x) in self.vector.iter_mut().zip(rhs) {
+            lane.0 = *x;
+        }
+        if self.even > self.k {
+            self.pad();
+            self.vector[self.k] = Lane::ZERO;
+        }
+    }
+
+    /// Makes the last line of an order that is padded that of an identity.
+    fn pad(&mut self) {
+        let last = packed_index(self.k, 0);
+        self.triangle[last..].fill(Lane::ZERO);
+        self.triangle[packed_index(self.k, self.k)] = Lane::ONE;
     }
 
     /// Writes the packed triangles back to up to eight rows.

@@ -13,12 +13,14 @@ use faer::{MatMut, MatRef};
 use lanes::{Batch, LANES, Work};
 use rayon::prelude::*;
 
+mod beside;
 mod lanes;
 mod single;
 
 #[cfg(test)]
 mod tests;
 
+pub use beside::SideBySide;
 pub use single::SpdFactor;
 
 /// Row, pivot and amount of a jitter: the first failed pivot of that row's matrix, and what was added to every entry of

@@ -28,7 +28,7 @@ const TILE: usize = 128;
 /// Rows of a tile with own precisions, K(K + 1)/2 numbers each.
 const OWN_TILE: usize = 64;
 /// Rows with own precisions that are worked on side by side.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
 /// One column of some rows, as the data and the other columns leave it.
 pub(super) struct Column<'a> {
@@ -48,6 +48,20 @@ pub(super) trait Site<const OUT: usize>: Sync {
     /// which the columns that follow see; the others are the family's own. Returns the column's
     /// part of a sum that the family keeps.
     fn visit(&self, column: &Column<'_>, out: [&mut [f64]; OUT]) -> f64;
+    /// Sets what the columns of rows with precisions of their own have in common, after the sweep.
+    fn settle(&self, _rows: &mut Swept<'_, OUT>) {}
+}
+
+/// Rows with precisions of their own after a sweep over their columns.
+pub(super) struct Swept<'a, const OUT: usize> {
+    /// The rows' numbers.
+    pub(super) rows: &'a [usize],
+    /// Data precisions: entry p of the packed triangle of row 8 g + i at `[(P g + p)][i]`; of rows that are not there zero.
+    pub(super) precisions: &'a [[f64; LANES]],
+    /// $b\_{rk}$, a slice for each column.
+    pub(super) rhs: &'a [&'a [f64]],
+    /// As [`Site::visit`] left them, column after column.
+    pub(super) out: &'a mut [Vec<f64>; OUT],
 }
 
 /// Some rows after a sweep.
@@ -304,18 +318,20 @@ fn own<const OUT: usize>(
         store(&mut means, j, &out[0][j * count..(j + 1) * count]);
     }
     let (mut linear, mut precision) = (vec![0.0; count], vec![0.0; count]);
+    // the rows of a tile follow one another
+    let rhs: Vec<&[f64]> = (0..k)
+        .map(|j| &eq.rhs.col_as_slice(j)[rows[0] - first..][..count])
+        .collect();
     let mut sum = 0.0;
     for _ in 0..passes {
         sum = 0.0;
         for j in 0..k {
-            // the rows of a tile follow one another
-            let rhs = &eq.rhs.col_as_slice(j)[rows[0] - first..][..count];
             dispatch(Left {
                 matrices: &matrices,
                 means: &means,
                 k: j,
                 columns: k,
-                rhs,
+                rhs: rhs[j],
                 linear: &mut linear,
                 precision: &mut precision,
             });
@@ -329,6 +345,12 @@ fn own<const OUT: usize>(
             store(&mut means, j, &out[0][j * count..(j + 1) * count]);
         }
     }
+    site.settle(&mut Swept {
+        rows: &rows,
+        precisions: &matrices,
+        rhs: &rhs,
+        out: &mut out,
+    });
     Tile { rows, out, sum }
 }
 

@@ -53,10 +53,13 @@ impl RowBlock for SpikeSlabRows {
         let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
         let explicit = self.moments.explicit_rows();
         let scales = Scales::new(&self.prior);
-        let site = Optimum(match rule {
-            Rule::Dense => scales.in_the_slab(),
-            _ => scales,
-        });
+        let site = Optimum {
+            scales: match rule {
+                Rule::Dense => scales.in_the_slab(),
+                _ => scales,
+            },
+            jointly: !self.one_by_one && self.together.is_none(),
+        };
         let tiles = sweep::sweep(eq, self.moments.mean(), self.passes, &site);
         if start == 0 {
             self.entropy = 0.0;
@@ -83,9 +86,6 @@ impl RowBlock for SpikeSlabRows {
         }
         if let RowCov::Diagonal(v) = cov {
             sweep::scatter(&tiles, 1, v);
-        }
-        if !self.one_by_one && sweep::all_own(eq) {
-            self.settle_means(eq);
         }
         let mean = self.moments.mean();
         finite(&self.name, mean.subrows(start, len), "a mean")

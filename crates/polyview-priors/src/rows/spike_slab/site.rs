@@ -7,8 +7,9 @@
 use polyview_linalg::simd::{Kernel, decay, dispatch, ln, ln_1p};
 use polyview_linalg::{Mat, MatRef, sum};
 
+use super::jointly;
 use super::prior::SpikeSlab;
-use crate::rows::sweep::{Column, Site};
+use crate::rows::sweep::{Column, Site, Swept};
 
 /// What an entry needs to know of its group and column.
 #[derive(Clone, Copy, Debug)]
@@ -152,11 +153,15 @@ fn inclusion(logit: f64) -> (f64, f64, f64) {
 /// The optimum of each entry. Outputs: $\langle w\rangle$, its variance,
 /// $\gamma$, $\mu$, $\sigma^2$; the sum is that of the entropies without
 /// $\tfrac12\ln 2\pi e$.
-pub(super) struct Optimum<'a>(pub(super) Scales<'a>);
+pub(super) struct Optimum<'a> {
+    pub(super) scales: Scales<'a>,
+    /// Whether the means of the entries of a row with a precision of its own go to their optimum together after the sweep.
+    pub(super) jointly: bool,
+}
 
 impl Site<5> for Optimum<'_> {
     fn visit(&self, column: &Column<'_>, out: [&mut [f64]; 5]) -> f64 {
-        let scales = &self.0;
+        let scales = &self.scales;
         let (mut total, mut from, mut out) = (0.0, 0, out);
         // rows of one group have one scale
         let same = |a: &usize, b: &usize| scales.group(*a) == scales.group(*b);
@@ -172,6 +177,11 @@ impl Site<5> for Optimum<'_> {
             from = part.end;
         }
         total
+    }
+    fn settle(&self, rows: &mut Swept<'_, 5>) {
+        if self.jointly {
+            jointly::settle(rows, |row, k| self.scales.at(row, k).alpha);
+        }
     }
 }
 
@@ -349,11 +359,14 @@ mod tests {
             scale(2.5, -3.0),
             scale(1e-3, 20.0),
         ];
-        let optimum = Optimum(Scales {
-            of_row: &of_row,
-            groups: 2,
-            of,
-        });
+        let optimum = Optimum {
+            scales: Scales {
+                of_row: &of_row,
+                groups: 2,
+                of,
+            },
+            jointly: false,
+        };
         let rows: Vec<usize> = (3..90).collect();
         let precision: Vec<f64> = (0..87).map(|i| 10f64.powi(i % 9 - 4)).collect();
         // logits from far below zero to some thousands
@@ -370,7 +383,7 @@ mod tests {
         let close =
             |found: f64, expected: f64| (found - expected).abs() <= 2e-14 * expected.abs() + 1e-300;
         for (i, &r) in rows.iter().enumerate() {
-            let s = optimum.0.at(r, 1);
+            let s = optimum.scales.at(r, 1);
             let e = entry(precision[i], linear[i], s, &mut HalfLn::new());
             let (p, q, entropy) = inclusion(e.logit);
             expected_sum += entropy + p * 0.5 * e.variance.ln() - q * s.half_ln_alpha;
