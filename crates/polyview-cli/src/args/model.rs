@@ -125,7 +125,8 @@ pub struct ChoiceArgs {
     pub limit: Vec<String>,
     /// How this view is predicted from the others, labels for example. VIEW=mixture:
     /// by a mixture of the joint fit and a regression on their features, with shares by
-    /// what each says of samples whose labels were hidden in three folds (means of what
+    /// what each says of samples whose labels were hidden in three folds (drawn by the
+    /// samples' IDs, whatever their order; means of what
     /// these leave open: few samples leave something to the worse one as well); what
     /// is predicted better so goes by similarities to training samples in place of the
     /// features themselves (VIEW=linear-mixture leaves that out, and keeps nothing of

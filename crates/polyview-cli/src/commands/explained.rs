@@ -180,16 +180,23 @@ pub fn about_counts(fit: &Fit) -> Outcome<()> {
     ))
 }
 
-/// What to say of the column of deviances; nothing where there is none.
-pub fn about_deviance(fit: &Fit) -> &'static str {
-    let positive = |v: &ViewInfo| v.choices.likelihood.is_positive();
-    if has_deviance(fit) && fit.views().iter().any(positive) {
-        "; of labels, counts and numbers above 0: of their linear predictor, deviance: of the data"
-    } else if has_deviance(fit) {
-        "; of labels and counts: of their linear predictor, deviance: of the data"
-    } else {
-        ""
+/// What to say of the column of deviances, which covariates and offsets take part in; nothing where there is none.
+pub fn about_deviance(fit: &Fit, e: &Explained) -> String {
+    if !has_deviance(fit) {
+        return String::new();
     }
+    let positive = |v: &ViewInfo| v.choices.likelihood.is_positive();
+    let which = if fit.views().iter().any(positive) {
+        "of labels, counts and numbers above 0"
+    } else {
+        "of labels and counts"
+    };
+    let beside = if e.together.is_empty() {
+        ""
+    } else {
+        ", what covariates and offsets say of them included"
+    };
+    format!("; {which}: of their linear predictor, deviance: of the data{beside}")
 }
 
 /// What to say of views whose variance is that of normal scores, by their scaling or

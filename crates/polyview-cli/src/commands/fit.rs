@@ -392,7 +392,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
     if let Some(e) = explained {
         let about = format!(
             "{}{}{}{}",
-            about_deviance(fit),
+            about_deviance(fit, &e),
             about_scores(fit),
             about_groups(fit),
             about_zero(&e)

@@ -215,7 +215,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         line("")?;
         prose(format!(
             "variance explained, % (marginal by factor{}{}{}{})",
-            about_deviance(&fit),
+            about_deviance(&fit, &explained),
             about_scores(&fit),
             about_groups(&fit),
             about_zero(&explained)

@@ -354,7 +354,7 @@ impl Setting<'_> {
         }
         if ways.is_empty() {
             ways.push(
-                "more factors than are kept would go as well; try another model or likelihood"
+                "the fit kept fewer factors than it was offered, so that more of them would change nothing; try another model or likelihood"
                     .to_owned(),
             );
         }
