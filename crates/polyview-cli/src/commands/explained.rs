@@ -194,7 +194,7 @@ pub fn about_deviance(fit: &Fit, e: &Explained) -> String {
     let beside = if e.together.is_empty() {
         ""
     } else {
-        ", what covariates and offsets say of them included"
+        ", by all that stands beside the factors as well"
     };
     format!("; {which}: of their linear predictor, deviance: of the data{beside}")
 }

@@ -166,8 +166,21 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         ))?;
     }
     if r.restart_bounds.len() > 1 {
-        let all: Vec<String> = r.restart_bounds.iter().map(|b| nats(*b)).collect();
-        prose(format!("restarts  {}", all.join(", ")))?;
+        let told = |bounds: &[f64]| {
+            let all: Vec<String> = bounds.iter().map(|b| nats(*b)).collect();
+            all.join(", ")
+        };
+        let restarts = fit.run_options().restarts.min(r.restart_bounds.len());
+        let (own, merged) = r.restart_bounds.split_at(restarts);
+        if merged.is_empty() {
+            prose(format!("restarts  {}", told(own)))?;
+        } else {
+            prose(format!(
+                "starts    {}; then from factors of different views that were taken for one {}",
+                told(own),
+                told(merged)
+            ))?;
+        }
     }
     line("")?;
     let header = [
