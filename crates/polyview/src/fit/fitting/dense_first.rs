@@ -196,6 +196,10 @@ impl DenseFirst {
     pub(super) fn sweeps(&self) -> usize {
         self.stage.sweeps + self.run.record().sweep
     }
+    /// The bound of dense weights as they stand.
+    pub(super) fn bound(&mut self) -> f64 {
+        self.run.model_mut().bound()
+    }
     /// Writes everything needed to go on.
     pub(super) fn save(&self, prefix: &str, state: &mut State) -> (Stage, RunRecord) {
         (self.stage, self.run.save(prefix, state))

@@ -412,7 +412,7 @@ impl Fitting {
     /// The bound of variational Bayes as it stands, before the first sweep as
     /// well: a lower bound on the log evidence of the data in working units, in
     /// nats, constants included; of a pseudo-evidence where views have a
-    /// pseudo-likelihood. `None` for the other engines.
+    /// pseudo-likelihood. While dense weights come first (docs/decisions/0108-dense-weights-first.md) it is theirs. `None` for the other engines.
     pub fn bound(&mut self) -> Option<f64> {
         on_pool(|| self.campaign.bound())
     }

@@ -344,6 +344,9 @@ impl Campaign for Restarts {
         self.over >= self.runs(given)
     }
     fn bound(&mut self) -> Option<f64> {
-        Some(self.run.model_mut().bound())
+        Some(match &mut self.before {
+            Some(before) => before.bound(),
+            None => self.run.model_mut().bound(),
+        })
     }
 }

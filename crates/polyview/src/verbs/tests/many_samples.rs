@@ -118,3 +118,30 @@ fn dense_weights_find_how_many_factors_there_are() {
     let again = ran(second);
     assert_eq!(&again.record().restart_bounds, bounds);
 }
+
+/// While dense weights come first the bound is theirs: the one that the latest step told.
+#[test]
+fn the_bound_is_that_of_the_weights_that_are_swept() {
+    let normal = |rows: usize, columns: usize, stream: u64| {
+        let mut rng = StreamKey::new(stream).rng();
+        Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng))
+    };
+    let values = normal(200, 2, 1) * normal(2, 10, 2) + normal(200, 10, 3);
+    let table = Table {
+        name: "a".into(),
+        samples: (0..200).map(|n| n.to_string()).collect(),
+        features: (0..10).map(|d| d.to_string()).collect(),
+        levels: Vec::new(),
+        values,
+    };
+    let data = Dataset::builder().view(table).build().unwrap();
+    let mut fitting = Fitting::new(data, models::mofa(4)).unwrap();
+    let progress = fitting.step().unwrap();
+    assert!(progress.before_start);
+    let bound = fitting.bound().unwrap();
+    assert!(
+        (bound / progress.objective - 1.0).abs() < 1e-9,
+        "{bound} {}",
+        progress.objective
+    );
+}
