@@ -11,9 +11,8 @@ const ACTS: f64 = 0.01;
 const NO_PART: f64 = 0.1;
 /// Fewest samples that two views have to share.
 const FEWEST: usize = 4;
-/// Correlations of two factors that may be one: no less than the first and, where correlations of factors that have nothing to do
-/// with each other are as large, than these; the second is enough in any case.
-const ALIKE: (f64, f64) = (0.5, 0.9);
+/// Least correlation of two directions that may be one.
+const ALIKE: f64 = 0.5;
 
 /// Factors, and where they come from.
 struct Columns {
@@ -135,7 +134,7 @@ impl Columns {
         }
         let by_chance =
             ((a.len() as f64).sqrt() + (b.len() as f64).sqrt()) / (shared.len() as f64).sqrt();
-        let least = by_chance.clamp(ALIKE.0, ALIKE.1);
+        let least = by_chance.max(ALIKE);
         let product = Mat::from_fn(a.len(), b.len(), |i, j| {
             let each = shared
                 .iter()

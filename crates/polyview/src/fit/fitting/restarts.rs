@@ -1,7 +1,7 @@
 //! Restarts of variational Bayes, of which the best is kept.
 
 use polyview_core::{Event, Journal, State, Stateful};
-use polyview_infer::{Model, RunRecord, VbRun};
+use polyview_infer::{Model, RunRecord, SweepReport, VbRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
@@ -90,8 +90,7 @@ impl Restarts {
             None => self.run.into_parts(),
             Some((state, best)) => {
                 drop(self.run);
-                let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
-                let zeros = Mat::zeros(given.samples.len(), k);
+                let zeros = Mat::zeros(given.samples.len(), factors_of(&state));
                 let mut m = self
                     .plan
                     .model(composed, groups, given.views.clone(), zeros)?;
@@ -117,19 +116,30 @@ impl Restarts {
         self.run.model().save("", &mut state);
         merged_start(&given.views, &state)
     }
+    /// How much higher the bound of the run that is over is than that of the best before, if there was one. Of one from merged factors those that it has no more
+    /// count as factors of which no data speak ([`Model::idle_factor`]): without them any bound is higher.
+    fn gain(&self, report: &SweepReport, merged: bool) -> Option<f64> {
+        let (state, record) = self.best.as_ref()?;
+        let gain = report.bound - record.ledger.last()?;
+        let before = factors_of(state);
+        let idle = if merged && before > report.factors {
+            (before - report.factors) as f64 * self.run.model().idle_factor()
+        } else {
+            0.0
+        };
+        Some(gain + idle)
+    }
     /// Says what came of the run from merged factors.
-    fn note_merged(&self, bound: f64, before: Option<f64>, given: &mut Given) {
-        let Some(before) = before else { return };
+    fn note_merged(&self, gain: f64, given: &mut Given) {
         let what = "factors of different views that go together in the samples which these share were taken for one";
-        let note = if bound > before {
+        let note = if gain > 0.0 {
             format!(
-                "{what}, and the fit from there is kept: its bound is {:.1} nats higher",
-                bound - before
+                "{what}, and the fit from there is kept: its bound is {gain:.1} nats higher, beside as many factors"
             )
         } else {
             format!(
-                "{what}, and the fit from there is not kept: its bound is {:.1} nats lower",
-                before - bound
+                "{what}, and the fit from there is not kept: its bound is {:.1} nats lower, beside as many factors",
+                -gain
             )
         };
         let sweep = self.run.record().sweep;
@@ -142,6 +152,11 @@ impl Restarts {
             None => given.start(number),
         }
     }
+}
+
+/// Number of factors of a state.
+fn factors_of(state: &State) -> usize {
+    state.arrays().get("factors/mean").map_or(0, |a| a.shape[1])
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -197,10 +212,10 @@ impl Campaign for Restarts {
         }
         self.bounds.push(report.bound);
         let is_merged = self.over >= given.composed.options.restarts;
-        let before = self.best.as_ref().and_then(|b| b.1.ledger.last());
-        let better = before.is_none_or(|b| report.bound > b);
-        if is_merged {
-            self.note_merged(report.bound, before, given);
+        let gain = self.gain(&report, is_merged);
+        let better = gain.is_none_or(|gain| gain > 0.0);
+        if let (true, Some(gain)) = (is_merged, gain) {
+            self.note_merged(gain, given);
         } else if given.composed.options.restarts > 1 {
             let event = Event::Restart {
                 number: self.over + 1,
