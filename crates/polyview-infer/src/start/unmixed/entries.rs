@@ -90,8 +90,8 @@ impl Kernel for Look<'_> {
             let e = *spike;
             let v = slab + e;
             let ratio = e / v;
-            // 1/e - 1/v
-            let apart = slab / (e * v);
+            // 1/e - 1/v, of which no product underflows
+            let apart = slab / v / e;
             *logit = odds + 0.5 * (ln::<FUSED>(ratio) + w * w * apart);
         }
         for (tail, logit) in out.inclusion.iter_mut().zip(&*logits) {
