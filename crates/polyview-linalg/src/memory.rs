@@ -1,8 +1,8 @@
 //! Memory that serves again.
 //!
 //! What a sweep needs for a while, triangles of thousands of rows or sums over the observed cells, is as large as the data and larger. Given back to
-//! the system and asked for again in each sweep it costs more than what is computed in it: every page is cleared and mapped anew, which was up to a quarter of
-//! the time of a fit. A thread keeps the largest ones of what it gave back last.
+//! the system and asked for again in each sweep every page of it is cleared and mapped anew, which was a quarter of the time of a fit of many factors (BENCHMARKS,
+//! "Parts of a sweep"). A thread keeps the largest ones of what it gave back last.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};

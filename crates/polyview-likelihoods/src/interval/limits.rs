@@ -231,7 +231,7 @@ fn few_events(view: &View) -> Option<String> {
     };
     Some(format!(
         "{events} event(s) of {} sample(s) were seen in {which}: of so few the model learns next to nothing of how much times vary, and \
-         intervals of new ones are too narrow as a rule (80 % intervals held a third to two thirds of simulated times with three to six events)",
+         intervals of new ones are too narrow as a rule",
         view.n_samples()
     ))
 }

@@ -4,9 +4,7 @@
 #![allow(clippy::inline_always)]
 
 use polyview_linalg::simd::{Kernel, decay, dispatch, ln, ln_1p};
-
-/// Partial sums of a column, which do not wait for each other.
-const LANES: usize = 8;
+use polyview_linalg::sum;
 
 /// Weights of one factor: how many are not zero, and their variance.
 #[derive(Clone, Copy)]
@@ -59,17 +57,6 @@ impl Entries {
     pub(super) fn squares(&self) -> f64 {
         sum(&self.squares)
     }
-}
-
-fn sum(x: &[f64]) -> f64 {
-    let (lanes, rest) = x.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for lane in lanes {
-        for (sum, x) in sums.iter_mut().zip(lane) {
-            *sum += x;
-        }
-    }
-    sums.iter().sum::<f64>() + rest.iter().sum::<f64>()
 }
 
 struct Look<'a> {

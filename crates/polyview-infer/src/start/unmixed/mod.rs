@@ -3,10 +3,10 @@
 mod entries;
 mod search;
 
-use polyview_linalg::{LinalgError, Mat, MatRef, times_small};
+use polyview_linalg::{LinalgError, Mat, MatRef, inverse, times_small};
 
 use super::by_varimax;
-use search::{Search, inverse};
+use search::Search;
 
 /// Loadings have to say so much more of oblique factors than of those of varimax, as a multiple of what their K(K - 1) numbers cost by the criterion of
 /// Schwarz (1978).

@@ -1,6 +1,6 @@
-//! The search for factors of which loadings are sparse.
+//! The search for factors of which loadings are sparse (docs/decisions/0105-starts-are-completed-and-unmixed.md).
 
-use polyview_linalg::{LinalgError, Mat, MatRef, cross, thin_svd, times_small};
+use polyview_linalg::{LinalgError, Mat, MatRef, cross, inverse, thin_svd, times_small};
 
 use super::entries::{Entries, Kind};
 
@@ -71,14 +71,6 @@ impl Point {
             log_det: self.log_det + sizes.iter().map(|s| s.ln()).sum::<f64>(),
         }))
     }
-}
-
-/// The inverse of a square matrix.
-pub(super) fn inverse(a: MatRef<'_, f64>) -> Result<Mat<f64>, LinalgError> {
-    let svd = thin_svd(a)?;
-    let k = a.nrows();
-    let v = Mat::from_fn(k, k, |i, j| svd.v[(i, j)] / svd.singular_values[j]);
-    Ok(times_small(v.as_ref(), svd.u.transpose()))
 }
 
 impl Search {

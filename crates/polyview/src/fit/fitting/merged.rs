@@ -1,7 +1,7 @@
 //! Factors of different views that are one, as the samples that the views share say (docs/decisions/0111-factors-of-different-views-are-merged.md).
 
 use polyview_core::{Mask, NumericError, State, View};
-use polyview_linalg::{Mat, MatRef, thin_svd, times_small};
+use polyview_linalg::{LinalgError, Mat, MatRef, thin_svd, times_small};
 
 use crate::error::{Error, Result};
 
@@ -14,14 +14,15 @@ const FEWEST: usize = 4;
 /// Least correlation of two directions that may be one.
 const ALIKE: f64 = 0.5;
 
-/// Factors, and where they come from.
-struct Columns {
-    /// Samples × K, each with mean square 1 in the samples of which its views were observed.
-    z: Mat<f64>,
-    /// Views in which each acts.
-    acts: Vec<Vec<bool>>,
-    /// Views from which each stays away.
-    away: Vec<Vec<bool>>,
+/// A factor, and where it comes from.
+#[derive(Clone)]
+struct Column {
+    /// Of each sample, with mean square 1 in those of which its views were observed.
+    values: Vec<f64>,
+    /// Views in which it acts.
+    acts: Vec<bool>,
+    /// Views from which it stays away.
+    away: Vec<bool>,
 }
 
 /// Starting factors, samples × fewer than K, in which factors of different views that go together in the samples these share are one; none
@@ -48,14 +49,16 @@ pub(super) fn merged_start(views: &[View], state: &State) -> Result<Option<Mat<f
     if pairs.is_empty() {
         return Ok(None);
     }
-    let Some(mut columns) = Columns::new(views, &seen, state)? else {
+    let Some(mut columns) = columns_of(views, &seen, state)? else {
         return Ok(None);
     };
-    let before = columns.z.ncols();
+    let before = columns.len();
     for (u, v, shared) in &pairs {
-        columns.merge((*u, *v), &seen, shared)?;
+        columns = merged(columns, (*u, *v), &seen, shared)?;
     }
-    Ok((columns.z.ncols() < before).then_some(columns.z))
+    let samples = seen.first().map_or(0, Vec::len);
+    let start = Mat::from_fn(samples, columns.len(), |n, j| columns[j].values[n]);
+    Ok((columns.len() < before).then_some(start))
 }
 
 /// The samples of which a view has anything.
@@ -70,145 +73,138 @@ fn observed(view: &View) -> Vec<bool> {
     }
 }
 
-impl Columns {
-    /// None where factors are not all that weights are of (covariates beside them), or are not written as they are.
-    fn new(views: &[View], seen: &[Vec<bool>], state: &State) -> Result<Option<Self>> {
-        let reader = state.reader();
-        if !reader.has("factors/mean") {
-            return Ok(None);
-        }
-        let mut z = reader.mat("factors/mean")?;
-        let (samples, k) = z.shape();
-        if seen.iter().any(|seen| seen.len() != samples) {
-            return Ok(None);
-        }
-        let mut shares = Vec::with_capacity(views.len());
-        for (view, seen) in views.iter().zip(seen) {
-            let name = format!("views/{}/weights/mean", view.name());
-            if !reader.has(&name) {
-                return Ok(None);
-            }
-            let w = reader.mat(&name)?;
-            if w.ncols() != k {
-                return Ok(None);
-            }
-            let energy = |j: usize| {
-                let own = (0..samples).filter(|n| seen[*n]);
-                own.map(|n| z[(n, j)].powi(2)).sum::<f64>() * w.col(j).squared_norm_l2()
-            };
-            let own: Vec<f64> = (0..k).map(energy).collect();
-            let all = own.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-            shares.push(own.into_iter().map(|x| x / all).collect::<Vec<f64>>());
-        }
-        let acts: Vec<Vec<bool>> = (0..k)
-            .map(|j| shares.iter().map(|s| s[j] >= ACTS).collect())
-            .collect();
-        let away = (0..k)
-            .map(|j| {
-                let most = shares.iter().map(|s| s[j]).fold(0.0, f64::max);
-                shares.iter().map(|s| s[j] <= NO_PART * most).collect()
-            })
-            .collect();
-        for (j, acts) in acts.iter().enumerate() {
-            to_mean_square_one(z.col_as_slice_mut(j), |n| {
-                seen.iter().zip(acts).any(|(seen, acts)| *acts && seen[n])
-            });
-        }
-        Ok(Some(Self { z, acts, away }))
+/// The factors of a fit. None where factors are not all that weights are of (covariates beside them), or are not written as they are.
+fn columns_of(views: &[View], seen: &[Vec<bool>], state: &State) -> Result<Option<Vec<Column>>> {
+    let reader = state.reader();
+    if !reader.has("factors/mean") {
+        return Ok(None);
     }
-    /// Makes one of the directions of two views that are the same in the samples they share.
-    fn merge(
-        &mut self,
-        (u, v): (usize, usize),
-        seen: &[Vec<bool>],
-        shared: &[usize],
-    ) -> Result<()> {
-        let of = |here: usize, there: usize| -> Vec<usize> {
-            (0..self.z.ncols())
-                .filter(|j| self.acts[*j][here] && self.away[*j][there])
-                .collect()
-        };
-        let (a, b) = (of(u, v), of(v, u));
-        if a.is_empty() || b.is_empty() {
-            return Ok(());
+    let z = reader.mat("factors/mean")?;
+    let (samples, k) = z.shape();
+    if seen.iter().any(|seen| seen.len() != samples) {
+        return Ok(None);
+    }
+    let mut shares = Vec::with_capacity(views.len());
+    for (view, seen) in views.iter().zip(seen) {
+        let name = format!("views/{}/weights/mean", view.name());
+        if !reader.has(&name) {
+            return Ok(None);
         }
-        let by_chance =
-            ((a.len() as f64).sqrt() + (b.len() as f64).sqrt()) / (shared.len() as f64).sqrt();
-        let least = by_chance.max(ALIKE);
-        let product = Mat::from_fn(a.len(), b.len(), |i, j| {
-            let each = shared
-                .iter()
-                .map(|n| self.z[(*n, a[i])] * self.z[(*n, b[j])]);
-            each.sum::<f64>() / shared.len() as f64
+        let w = reader.mat(&name)?;
+        if w.ncols() != k {
+            return Ok(None);
+        }
+        let energy = |j: usize| {
+            let own = (0..samples).filter(|n| seen[*n]);
+            own.map(|n| z[(n, j)].powi(2)).sum::<f64>() * w.col(j).squared_norm_l2()
+        };
+        let own: Vec<f64> = (0..k).map(energy).collect();
+        let all = own.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        shares.push(own.into_iter().map(|x| x / all).collect::<Vec<f64>>());
+    }
+    let column = |j: usize| {
+        let most = shares.iter().map(|s| s[j]).fold(0.0, f64::max);
+        let mut own = Column {
+            values: z.col_as_slice(j).to_vec(),
+            acts: shares.iter().map(|s| s[j] >= ACTS).collect(),
+            away: shares.iter().map(|s| s[j] <= NO_PART * most).collect(),
+        };
+        to_mean_square_one(&mut own.values, |n| {
+            seen.iter()
+                .zip(&own.acts)
+                .any(|(seen, acts)| *acts && seen[n])
         });
-        let numeric = |_| {
-            Error::from(NumericError::NotFinite {
-                block: "factors".into(),
-                what: "a product of factors",
-            })
-        };
-        let svd = thin_svd(product.as_ref()).map_err(numeric)?;
-        let same = svd.singular_values.iter().filter(|s| **s >= least).count();
-        if same == 0 {
-            return Ok(());
+        own
+    };
+    Ok(Some((0..k).map(column).collect()))
+}
+
+/// The factors, of which directions of two views are one that are the same in the samples `shared` by these.
+fn merged(
+    columns: Vec<Column>,
+    (u, v): (usize, usize),
+    seen: &[Vec<bool>],
+    shared: &[usize],
+) -> Result<Vec<Column>> {
+    let only = |c: &Column, here: usize, there: usize| c.acts[here] && c.away[there];
+    let (mut a, mut b, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+    for column in &columns {
+        if only(column, u, v) {
+            a.push(column);
+        } else if only(column, v, u) {
+            b.push(column);
+        } else {
+            rest.push(column.clone());
         }
-        let turned = |own: &[usize], first: MatRef<'_, f64>| -> Result<Mat<f64>> {
-            let z = Mat::from_fn(self.z.nrows(), own.len(), |n, j| self.z[(n, own[j])]);
-            Ok(times_small(
-                z.as_ref(),
-                basis(first).map_err(numeric)?.as_ref(),
-            ))
-        };
-        let left = turned(&a, svd.u.as_ref().subcols(0, same))?;
-        let right = turned(&b, svd.v.as_ref().subcols(0, same))?;
-        let rest: Vec<usize> = (0..self.z.ncols())
-            .filter(|j| !a.contains(j) && !b.contains(j))
-            .collect();
-        let mut columns: Vec<Vec<f64>> = Vec::new();
-        let (mut acts, mut away) = (Vec::new(), Vec::new());
-        let either = |x: &[Vec<bool>], own: &[usize], all: bool| -> Vec<bool> {
-            let of = |w: usize| {
-                let mut each = own.iter().map(|j| x[*j][w]);
-                if all {
-                    each.all(|x| x)
-                } else {
-                    each.any(|x| x)
-                }
-            };
-            (0..seen.len()).map(of).collect()
-        };
-        for j in 0..same {
-            let both: Vec<usize> = a.iter().chain(&b).copied().collect();
-            let mut own: Vec<f64> = (0..self.z.nrows())
-                .map(|n| match (seen[u][n], seen[v][n]) {
-                    (true, false) => left[(n, j)],
-                    (false, true) => right[(n, j)],
-                    _ => 0.5 * (left[(n, j)] + right[(n, j)]),
-                })
-                .collect();
-            to_mean_square_one(&mut own, |n| seen[u][n] || seen[v][n]);
-            columns.push(own);
-            acts.push(either(&self.acts, &both, false));
-            let mut from = either(&self.away, &both, true);
-            (from[u], from[v]) = (false, false);
-            away.push(from);
-        }
-        for (own, part) in [(&a, &left), (&b, &right)] {
-            for j in same..own.len() {
-                columns.push(part.col_as_slice(j).to_vec());
-                acts.push(either(&self.acts, own, false));
-                away.push(either(&self.away, own, true));
-            }
-        }
-        for j in rest {
-            columns.push(self.z.col_as_slice(j).to_vec());
-            acts.push(self.acts[j].clone());
-            away.push(self.away[j].clone());
-        }
-        self.z = Mat::from_fn(self.z.nrows(), columns.len(), |n, j| columns[j][n]);
-        (self.acts, self.away) = (acts, away);
-        Ok(())
     }
+    if a.is_empty() || b.is_empty() {
+        return Ok(columns);
+    }
+    let n = shared.len() as f64;
+    let by_chance = ((a.len() as f64).sqrt() + (b.len() as f64).sqrt()) / n.sqrt();
+    let least = by_chance.max(ALIKE);
+    let product = Mat::from_fn(a.len(), b.len(), |i, j| {
+        let each = shared.iter().map(|n| a[i].values[*n] * b[j].values[*n]);
+        each.sum::<f64>() / n
+    });
+    let numeric = |_| {
+        Error::from(NumericError::NotFinite {
+            block: "factors".into(),
+            what: "a product of factors",
+        })
+    };
+    let svd = thin_svd(product.as_ref()).map_err(numeric)?;
+    let same = svd.singular_values.iter().filter(|s| **s >= least).count();
+    if same == 0 {
+        return Ok(columns);
+    }
+    let mut left = turned(&a, svd.u.as_ref().subcols(0, same)).map_err(numeric)?;
+    let mut right = turned(&b, svd.v.as_ref().subcols(0, same)).map_err(numeric)?;
+    let others = (left.split_off(same), right.split_off(same));
+    let one = |(left, right): (Column, Column)| {
+        let both = left.values.iter().zip(&right.values).enumerate();
+        let mut values: Vec<f64> = both
+            .map(|(n, (left, right))| match (seen[u][n], seen[v][n]) {
+                (true, false) => *left,
+                (false, true) => *right,
+                _ => 0.5 * (left + right),
+            })
+            .collect();
+        to_mean_square_one(&mut values, |n| seen[u][n] || seen[v][n]);
+        let views = left.acts.iter().zip(&right.acts);
+        let from = left.away.iter().zip(&right.away).enumerate();
+        Column {
+            values,
+            acts: views.map(|(a, b)| a | b).collect(),
+            away: from.map(|(w, (a, b))| w != u && w != v && a & b).collect(),
+        }
+    };
+    let mut out: Vec<Column> = left.into_iter().zip(right).map(one).collect();
+    out.extend(others.0);
+    out.extend(others.1);
+    out.extend(rest);
+    Ok(out)
+}
+
+/// Columns turned to a basis of which these directions are the first, which act where any of them did.
+fn turned(
+    own: &[&Column],
+    first: MatRef<'_, f64>,
+) -> std::result::Result<Vec<Column>, LinalgError> {
+    let samples = own.first().map_or(0, |c| c.values.len());
+    let z = Mat::from_fn(samples, own.len(), |n, j| own[j].values[n]);
+    let z = times_small(z.as_ref(), basis(first)?.as_ref());
+    let views = 0..own.first().map_or(0, |c| c.acts.len());
+    let acts: Vec<bool> = (views.clone())
+        .map(|w| own.iter().any(|c| c.acts[w]))
+        .collect();
+    let away: Vec<bool> = views.map(|w| own.iter().all(|c| c.away[w])).collect();
+    let column = |j: usize| Column {
+        values: z.col_as_slice(j).to_vec(),
+        acts: acts.clone(),
+        away: away.clone(),
+    };
+    Ok((0..own.len()).map(column).collect())
 }
 
 /// Divides a column by its root mean square over some samples.
@@ -226,7 +222,7 @@ fn to_mean_square_one(column: &mut [f64], counts: impl Fn(usize) -> bool) {
 }
 
 /// An orthonormal basis of which these orthonormal columns are the first.
-fn basis(first: MatRef<'_, f64>) -> std::result::Result<Mat<f64>, polyview_linalg::LinalgError> {
+fn basis(first: MatRef<'_, f64>) -> std::result::Result<Mat<f64>, LinalgError> {
     let (n, m) = first.shape();
     let others = Mat::from_fn(n, n, |i, j| {
         let within: f64 = (0..m).map(|l| first[(i, l)] * first[(j, l)]).sum();
