@@ -102,7 +102,8 @@ pub fn ridge_held_out(
 /// Logistic regression with a penalty on the squares of the coefficients (le Cessie and van Houwelingen 1992): minimises
 /// $\sum\_n \ln(1 + e^{s\_n}) - y\_n s\_n + \tfrac12\lambda\lVert\beta\rVert^2$ with $s = \beta\_0 + X\beta$ for each label, a column of `y`
 /// (samples × labels, 0 and 1), each with the penalty of least log loss on the folds of [`Tuning`]. Labels that are `NaN` are
-/// missing. From the strongest penalty on, weaker ones are tried until four of them in a row are worse than the best.
+/// missing. From the strongest penalty on, weaker ones are tried: all of them
+/// while none is better than the strongest, then until four in a row are worse than the best.
 ///
 /// # Errors
 /// As [`ridge`]; [`BaselineError::NotALabel`].

@@ -5,8 +5,8 @@ use polyview_linalg::{Mat, MatRef, cross};
 use super::{Kind, place, rows, scores, splits};
 use crate::minimise::minimise_along;
 
-/// Penalties in a row that are worse than the best before the rest is given up: what hangs on directions in which features vary
-/// little is found by weak penalties alone, and strong ones are all alike then.
+/// Penalties in a row that are worse than the best before the rest is given up. As long as the strongest is the best none is: what hangs
+/// on directions in which features vary little is found by weak penalties alone, and those before fit chance along the others.
 const PATIENCE: usize = 4;
 
 /// Penalty of the intercepts of labels and classes: a little, which keeps a label finite that every sample has.
@@ -85,7 +85,7 @@ pub(super) fn least_loss(
         let sum = loss(*penalty, &mut said);
         if sum < best.1 {
             (best, held, worse) = ((place, sum), said, 0);
-        } else {
+        } else if best.0 > 0 {
             worse += 1;
         }
         if worse == PATIENCE {

@@ -1,7 +1,7 @@
 use polyview_linalg::solve_spd;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
-use super::descent::INTERCEPT;
+use super::descent::{INTERCEPT, least_loss};
 use super::*;
 use crate::stratified;
 
@@ -242,4 +242,23 @@ fn what_cannot_be_is_named() {
     let hole = Mat::full(10, 2, f64::NAN);
     let bad = ridge(hole.as_ref(), numbers.as_ref(), &tuning);
     assert!(matches!(bad, Err(BaselineError::NotFinite { .. })));
+}
+
+/// What hangs on directions in which features vary little is found by weak penalties alone: strong ones fit chance, and are
+/// worse than none of the features, all in a row.
+#[test]
+fn weak_penalties_are_tried_where_strong_ones_are_worse_than_nothing() {
+    let path = [1e4, 1e3, 300.0, 100.0, 30.0, 10.0, 1.0, 0.1];
+    let along = |losses: [f64; 8]| {
+        let mut tried = 0;
+        let (best, _) = least_loss(&path, (1, 1), 3, |_, _| {
+            tried += 1;
+            losses[tried - 1]
+        });
+        (best, tried)
+    };
+    assert_eq!(along([1.0, 1.1, 1.2, 1.3, 1.4, 1.2, 0.5, 0.6]), (6, 8));
+    // past the best of those that gain something the rest is given up
+    assert_eq!(along([1.0, 0.8, 0.9, 1.1, 1.2, 1.3, 0.1, 0.1]), (1, 6));
+    assert_eq!(along([1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7]), (0, 8));
 }

@@ -131,9 +131,10 @@ pub struct ChoiceArgs {
     /// is predicted better so goes by similarities to training samples in place of the
     /// features themselves (VIEW=linear-mixture leaves that out, and keeps nothing of
     /// single samples: the default with --no-data); views that are predicted so are targets
-    /// together, of which none is a source of another's regression, so that of several
-    /// labels each goes by what is no label ('cross-validate --target' of one alone goes
-    /// by the others), and where labels are all there is they go by the joint fit;
+    /// together, hidden together in these folds; new samples that lack a view, or have some of
+    /// these targets, are predicted by a regression on what they have, which is made when they
+    /// come, from the training samples in the model (with --no-data what they lack is filled in
+    /// by the joint fit instead), and where labels are all there is they go by the joint fit;
     /// VIEW alone: by weights that are settled at the end on factors of the other
     /// views alone, those that a prediction of it will meet; VIEW=features: on what
     /// these leave of the features as well; VIEW=best: in whichever of the last two

@@ -169,15 +169,12 @@ impl Study {
         let sources = match all.as_slice() {
             [] | [_] => String::new(),
             [.., _] => format!(
-                "; none of {} is a source of another's regression{}",
+                "; {} are hidden together while shares are found, {}",
                 all.join(", "),
-                if targets.is_empty() {
-                    format!(
-                        ", though 'polyview cross-validate --target {}' goes by the others",
-                        names[0]
-                    )
+                if how == Settle::Mixture {
+                    "and a new sample that has some of them is predicted by a regression that goes by these too"
                 } else {
-                    String::new()
+                    "and none is a source of another's regression"
                 }
             ),
         };

@@ -15,6 +15,7 @@ mod expected_counts;
 mod far_levels;
 mod fitting;
 mod group_remarks;
+mod heavy_tails;
 mod intercepts;
 mod kernels;
 mod margins;

@@ -4,6 +4,7 @@ use polyview_linalg::MatRef;
 use polyview_special::ln_gamma;
 
 use super::counts::binomial_unit;
+use super::real::explained;
 use super::{CountScore, CountTable, MetricError, same_length, within};
 
 /// A cell whose numbers are known.
@@ -103,7 +104,7 @@ fn score(cells: &[Cell], null: f64) -> CountScore {
     CountScore {
         count: cells.len(),
         deviance: share(own),
-        explained: (null > 1e-9).then(|| 1.0 - own / null),
+        explained: explained(own, null).filter(|_| null > 1e-9),
         rmse: share(squares.sum()).map(f64::sqrt),
     }
 }

@@ -2,6 +2,7 @@
 
 use polyview_linalg::MatRef;
 
+use super::real::explained;
 use super::{CountLaw, MetricError, finite, same_length, within};
 
 /// $2\[y\ln\frac y\mu - (y - \mu)\]$: zero where $\mu = y$, infinite where a
@@ -124,7 +125,7 @@ fn score(pairs: &[(f64, f64)]) -> CountScore {
     CountScore {
         count: pairs.len(),
         deviance: share(own),
-        explained: (differ && null > 0.0).then(|| 1.0 - own / null),
+        explained: explained(own, null).filter(|_| differ),
         rmse: share(squares).map(f64::sqrt),
     }
 }
@@ -202,7 +203,7 @@ pub fn count_table(
     }
     let all = counts(&truths, &means)?;
     let explained = match (all.deviance, poisson_deviance(&truths, &levels)?) {
-        (Some(own), Some(null)) if null > 0.0 => Some(1.0 - own / null),
+        (Some(own), Some(null)) => explained(own, null),
         _ => None,
     };
     Ok(CountTable {

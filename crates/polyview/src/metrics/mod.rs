@@ -54,6 +54,7 @@ pub use polyview_likelihoods::CountLaw;
 pub use probability::{
     CalibrationBin, LogLoss, brier, calibration, class_brier, class_log_loss, log_loss,
 };
+pub(crate) use real::explained;
 pub use real::{
     IntervalScore, IntervalTable, RealScore, RealTable, intervals, intervals_by_column, real,
     real_by_column,

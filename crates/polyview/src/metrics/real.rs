@@ -4,6 +4,9 @@ use polyview_linalg::MatRef;
 
 use super::{MetricError, finite, same_length};
 
+/// A share that sums of squares or deviances of many cells are not known to.
+const NOTHING: f64 = 1e-14;
+
 /// How close predicted values are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RealScore {
@@ -50,10 +53,19 @@ impl Sums {
     fn score(self) -> RealScore {
         RealScore {
             count: self.count,
-            r2: (self.spread > 0.0).then(|| 1.0 - self.error / self.spread),
+            r2: explained(self.error, self.spread),
             rmse: (self.count > 0).then(|| (self.error / self.count as f64).sqrt()),
         }
     }
+}
+
+/// The share of what there is to explain that is not left: $1 - \\text{own}/\\text{null}$, and
+/// nothing where rounding alone keeps the two apart. None where there is nothing to explain.
+pub(crate) fn explained(own: f64, null: f64) -> Option<f64> {
+    (null > 0.0).then(|| {
+        let share = 1.0 - own / null;
+        if share.abs() < NOTHING { 0.0 } else { share }
+    })
 }
 
 /// Scores predicted values; those whose truth is `NaN` are left out. `mean` is

@@ -277,3 +277,14 @@ fn a_size_far_below_the_mean_has_a_deviance() {
         assert!((found - direct).abs() <= 1e-12 * direct, "{found} {direct}");
     }
 }
+
+#[test]
+fn rounding_explains_nothing() {
+    let (own, null) = (0.1 + 0.2, 0.3);
+    assert_ne!(own, null, "two sums of the same squares");
+    assert_eq!(explained(own, null), Some(0.0));
+    assert_eq!(explained(1.0, 4.0), Some(0.75));
+    assert_eq!(explained(5.0, 4.0), Some(-0.25));
+    assert_eq!(explained(1.0, 0.0), None);
+    assert_eq!(explained(1.0, f64::NAN), None);
+}

@@ -70,40 +70,49 @@ impl Fit {
                 return Ok(Err(why));
             }
         }
-        let groups = match &self.run_options().keep_together {
-            Some(column) => {
-                let groups = kept_together(&self.samples, &self.metadata, column)?;
-                let different = groups.iter().max().map_or(0, |g| g + 1);
-                if different < folds.all {
-                    return Ok(Err(format!(
-                        "samples with one '{column}' stay together, and {different} values of it are too few to hold some out"
-                    )));
-                }
-                Some(groups)
+        if let (Some(groups), Some(column)) = (self.together()?, &self.run_options().keep_together)
+        {
+            let different = groups.iter().max().map_or(0, |g| g + 1);
+            if different < folds.all {
+                return Ok(Err(format!(
+                    "samples with one '{column}' stay together, and {different} values of it are too few to hold some out"
+                )));
             }
-            None => None,
-        };
+        }
         // the fit itself is none the worse for it
         Ok(self
-            .in_folds((targets, groups.as_deref()), (ways, folds), watch)
+            .in_folds(targets, (ways, folds), watch)
             .map_err(|e| e.to_string()))
+    }
+
+    /// Values of the column of which samples with the same one stay together, if there is one.
+    fn together(&self) -> Result<Option<Vec<usize>>> {
+        let column = self.run_options().keep_together.as_ref();
+        let groups = column.map(|column| kept_together(&self.samples, &self.metadata, column));
+        groups.transpose()
+    }
+
+    /// The fold of each sample, of so many, with the labels of these targets in each.
+    pub(super) fn parted(&self, targets: &[usize], folds: usize) -> Result<Vec<usize>> {
+        let data = self.data()?;
+        let of_label = |v: &&usize| self.domain(**v).is_label();
+        let labels: Vec<Mat<f64>> = (targets.iter().filter(of_label))
+            .map(|&v| columns(&data[v], self.domain(v)))
+            .collect();
+        let labels = side_by_side(&labels, self.samples.len());
+        let parting = (folds, self.run_options().seed);
+        folds_by_name(&self.samples, self.together()?.as_deref(), &labels, parting)
     }
 
     fn in_folds(
         &self,
-        (targets, groups): (&[usize], Option<&[usize]>),
+        targets: &[usize],
         (ways, folds): (&[Settle], Folds),
         watch: Watch<'_>,
     ) -> Result<Option<Held>> {
         let data = self.data()?;
         let rows = self.samples.len();
-        let of_label = |v: &&usize| self.domain(**v).is_label();
-        let labels: Vec<Mat<f64>> = (targets.iter().filter(of_label))
-            .map(|&v| columns(&data[v], self.domain(v)))
-            .collect();
-        let labels = side_by_side(&labels, rows);
-        let parting = (folds.all, self.run_options().seed);
-        let fold_of = folds_by_name(&self.samples, groups, &labels, parting)?;
+        let fold_of = self.parted(targets, folds.all)?;
         let found = in_parallel(folds.taken, &|fold| {
             self.of_fold((fold, folds.taken, &fold_of), targets, ways, watch)
         })?;

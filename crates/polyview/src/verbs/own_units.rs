@@ -6,6 +6,7 @@ use polyview_special::normal_quantile;
 
 use super::score_cells::Cell;
 use crate::fit::ViewInfo;
+use crate::metrics::explained;
 
 /// Squared errors of cells, and the squares that they are measured against.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,11 +62,7 @@ impl Squares {
 
     /// $R^2$ over all cells; `NaN` where these do not differ from the means.
     pub(super) fn r2(&self) -> f64 {
-        if self.scatter > 0.0 {
-            1.0 - self.errors.iter().sum::<f64>() / self.scatter
-        } else {
-            f64::NAN
-        }
+        explained(self.errors.iter().sum(), self.scatter).unwrap_or(f64::NAN)
     }
 }
 

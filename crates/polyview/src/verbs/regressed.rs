@@ -186,23 +186,23 @@ impl Regressed {
         ))
     }
     /// Whether it is made on a view.
-    fn is_of(&self, view: usize) -> bool {
+    pub(super) fn is_of(&self, view: usize) -> bool {
         self.of_view[view].is_some() || self.curved.as_ref().is_some_and(|own| own.is_of(view))
     }
-    /// Views that it is made on and that some of so many samples have nothing of, and of how many samples: those that are filled in
+    /// Views that it is made on and that some of these samples have nothing of, and of how many samples: those that are filled in
     /// or those that are not.
     pub(super) fn lacking(
         &self,
         (fit, filled): (&Fit, bool),
         views: &[Option<View>],
-        samples: usize,
+        samples: &[usize],
     ) -> (Vec<usize>, usize) {
         let lacks = |v: &usize, n: usize| !knows(views[*v].as_ref(), n);
         let own: Vec<usize> = (0..self.of_view.len())
             .filter(|v| self.is_of(*v) && is_filled(fit, *v) == filled)
-            .filter(|v| (0..samples).any(|n| lacks(v, n)))
+            .filter(|v| samples.iter().any(|n| lacks(v, *n)))
             .collect();
-        let count = (0..samples).filter(|n| own.iter().any(|v| lacks(v, *n)));
+        let count = samples.iter().filter(|n| own.iter().any(|v| lacks(v, **n)));
         let count = count.count();
         (own, count)
     }
@@ -222,7 +222,7 @@ impl Regressed {
 }
 
 /// Whether a sample has something of a view.
-fn knows(view: Option<&View>, sample: usize) -> bool {
+pub(super) fn knows(view: Option<&View>, sample: usize) -> bool {
     view.is_some_and(|v| v.mask().count_sample(sample, v.n_features()) > 0)
 }
 

@@ -55,7 +55,7 @@ impl Fit {
     }
 
     /// The views whose features targets are regressed on.
-    fn sources(&self, targets: &[usize]) -> Vec<usize> {
+    pub(super) fn sources(&self, targets: &[usize]) -> Vec<usize> {
         let is_source = |v: &usize| {
             let own = !targets.contains(v) && !self.views[*v].choices.local;
             own && !self.domain(*v).is_similarity()

@@ -18,7 +18,7 @@ use super::score_levels::levels_scored;
 use super::score_limits::{Between, held_out_between, limits_scored};
 use crate::error::Result;
 use crate::fit::Fit;
-use crate::metrics::LevelScore;
+use crate::metrics::{LevelScore, explained};
 
 /// Probability of the intervals that are scored.
 pub(super) const LEVEL: f64 = 0.95;
@@ -383,11 +383,7 @@ impl Fit {
             kind,
             cells: cells.len(),
             limits: 0,
-            r2: if scatter > 0.0 {
-                1.0 - errors / scatter
-            } else {
-                f64::NAN
-            },
+            r2: explained(errors, scatter).unwrap_or(f64::NAN),
             rmse: (errors / count).sqrt() / unit,
             // training values have shares, not densities
             log_density: if kind.is_ranked() {

@@ -4,7 +4,7 @@ use polyview_core::View;
 
 use super::score::HeldOut;
 use super::score_cells::Cell;
-use crate::metrics::{binomial_unit, gamma_unit, poisson_unit};
+use crate::metrics::{binomial_unit, explained, gamma_unit, poisson_unit};
 
 /// What the score of numbers becomes for counts, whose laws are given: of
 /// successes their trials are those of the cells.
@@ -22,11 +22,7 @@ pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View)
         }
     }
     score.deviance = own / cells.len() as f64;
-    score.deviance_explained = if null > 0.0 {
-        1.0 - own / null
-    } else {
-        f64::NAN
-    };
+    score.deviance_explained = explained(own, null).unwrap_or(f64::NAN);
     score
 }
 

@@ -146,11 +146,7 @@ pub(super) fn classes_scored(
         kind: Domain::CLASSES,
         cells: held_out.len(),
         limits: 0,
-        r2: if scatter > 0.0 {
-            1.0 - errors / scatter
-        } else {
-            f64::NAN
-        },
+        r2: metrics::explained(errors, scatter).unwrap_or(f64::NAN),
         rmse: (errors / count).sqrt(),
         log_density: density / count,
         level: LEVEL,

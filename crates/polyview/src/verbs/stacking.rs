@@ -1,5 +1,6 @@
 //! Views that are predicted by a mixture of two laws, with the shares that held out samples say.
 
+mod anew;
 mod shares;
 
 use polyview_core::{Event, View};
@@ -10,7 +11,9 @@ use self::shares::found_of;
 use super::held_out::Folds;
 use super::regressed::{Regressed, Scores, place as regression};
 use super::settle::Watch;
+use crate::assemble::never_settled;
 use crate::error::Result;
+use crate::faithful;
 use crate::fit::Fit;
 use crate::spec::Settle;
 
@@ -19,6 +22,9 @@ const FOLDS: usize = 3;
 /// So many samples tell ways apart: where one fold holds out as many, its joint fit is the only one. Two ways whose densities of
 /// a sample differ with a standard deviation of one nat are known to .03 nats then, and shares are flatter than that.
 const ENOUGH: usize = 1000;
+
+/// Most columns of numbers that are a target rather than features.
+const FEW: usize = 20;
 
 /// Where the state has the shares of a view.
 pub(crate) fn place(target: &str) -> String {
@@ -109,10 +115,10 @@ impl Fit {
         match others.as_slice() {
             [] => None,
             [one] => Some(format!(
-                "; '{one}', a target as well, is no source of the regression"
+                "; '{one}', a target as well, is no source of the regression but of samples that come with it"
             )),
             all => Some(format!(
-                "; '{}', targets as well, are no sources of the regression",
+                "; '{}', targets as well, are no sources of the regression but of samples that come with them",
                 all.join("', '")
             )),
         }
@@ -172,6 +178,25 @@ impl Fit {
         Ok(Some([of(0), of(1)]))
     }
 
+    /// What is to be said of a few numbers that are predicted by the joint fit alone, where nobody has said how.
+    fn goes_unmixed(&self, at: usize) -> Result<Option<String>> {
+        let info = &self.views[at];
+        let open = info.choices.settle.is_none() && self.domain(at).is_real();
+        if !open || info.columns().len() > FEW || self.is_sampled() || self.data.is_none() {
+            return Ok(None);
+        }
+        let mofapy2 = self.spec().and_then(faithful::refuses);
+        let settles = never_settled(&info.choices, mofapy2).is_none();
+        if !settles || self.never_regressed(at, &[at])?.is_some() {
+            return Ok(None);
+        }
+        let name = &info.name;
+        Ok(Some(format!(
+            "view '{name}': predicted by the joint fit alone; a fit with settle = \"mixture\" (--settle {name}=mixture) predicts it \
+             by a regression on features as well, which sees what bends and what is private to it"
+        )))
+    }
+
     /// How view `at` is predicted from other views, with the shares of each sample; a note says where
     /// samples lack a view that the regression of a mixture needs.
     pub(super) fn ways_of(
@@ -182,16 +207,31 @@ impl Fit {
         notes: &mut Vec<String>,
     ) -> Result<Vec<Told>> {
         let Some([joint, regression]) = self.shares_of(at)? else {
+            notes.extend(self.goes_unmixed(at)?);
             return Ok(vec![(Way::Settled, vec![1.0; samples])]);
         };
         let regressed: Option<Regressed> = self.regressed(at)?;
         let Some(regressed) = regressed.filter(|_| regression > 0.0) else {
             return Ok(vec![(Way::Joint, vec![1.0; samples])]);
         };
+        let anew = self.regressed_anew(at, &regressed, (views, samples))?;
+        let mut usual = vec![true; samples];
+        for &n in anew.iter().flat_map(|own| &own.samples) {
+            usual[n] = false;
+        }
+        let others = usual.iter().filter(|u| !**u).count();
+        if others > 0 {
+            notes.push(format!(
+                "view '{}': {others} of {samples} sample(s) have other views than those which the regression beside the joint \
+                 fit was made on; theirs is made anew on what they have, from the training samples",
+                self.views[at].name
+            ));
+        }
         // without views that nothing fills in, and without any, there is the joint fit
-        let knows = regressed.serves(self, views, samples);
+        let served = regressed.serves(self, views, samples);
+        let rows: Vec<usize> = (0..samples).filter(|n| usual[*n]).collect();
         for filled in [true, false] {
-            let (lacking, count) = regressed.lacking((self, filled), views, samples);
+            let (lacking, count) = regressed.lacking((self, filled), views, &rows);
             let names = lacking.into_iter().map(|v| self.views[v].name.as_str());
             let names: Vec<&str> = names.collect();
             let (of, all) = match names.as_slice() {
@@ -210,21 +250,22 @@ impl Fit {
                 self.views[at].name
             ));
         }
-        let share = |own: f64, alone: f64| {
-            let of = |knows: &bool| if *knows { own } else { alone };
-            knows.iter().map(of).collect::<Vec<f64>>()
-        };
-        let known = regressed.scores(self, views, samples)?;
-        let ways = [
-            (Way::Joint, share(joint, 1.0)),
-            (
-                Way::Regressed(known, regressed.noise),
-                share(regression, 0.0),
-            ),
-        ];
-        let mut ways: Vec<Told> = ways.into_iter().filter(|(_, s)| has(s)).collect();
-        if ways.is_empty() {
-            ways.push((Way::Joint, Vec::new()));
+        let mut ways: Vec<Told> = vec![(Way::Joint, vec![1.0; samples])];
+        let mut regressions = vec![(
+            regressed,
+            rows.into_iter().filter(|n| served[*n]).collect::<Vec<_>>(),
+        )];
+        regressions.extend(anew.into_iter().map(|own| (own.regressed, own.samples)));
+        for (regressed, of) in regressions.into_iter().filter(|(_, of)| !of.is_empty()) {
+            let mut shares = vec![0.0; samples];
+            for n in of {
+                (ways[0].1[n], shares[n]) = (joint, regression);
+            }
+            let known = regressed.scores(self, views, samples)?;
+            ways.push((Way::Regressed(known, regressed.noise), shares));
+        }
+        if samples > 0 {
+            ways.retain(|(_, shares)| shares.iter().any(|s| *s > 0.0));
         }
         Ok(ways)
     }
@@ -235,9 +276,4 @@ impl Fit {
             .iter()
             .any(|v| name == place(&v.name) || name.starts_with(&regression(&v.name)))
     }
-}
-
-/// Whether any sample has a share.
-fn has(shares: &[f64]) -> bool {
-    shares.iter().any(|s| *s > 0.0)
 }

@@ -35,6 +35,7 @@ use super::constants::{LeftOut, leave_out_constants};
 use super::counted_more::note_weight;
 use super::far_levels::note_far_levels;
 use super::group_remarks::note_thin_groups;
+use super::heavy_tails::note_heavy_tails;
 use super::kernels;
 use super::ranks::note_left_out;
 use super::remarks::{
@@ -283,6 +284,7 @@ impl Fitting {
             if let Some(note) = large_counts(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
+            note_heavy_tails(info, view, &mut journal);
             if let Some(note) = seen_once_note(info, once) {
                 journal.note(0, format!("data/{}", info.name), Event::Warning { note });
             }

@@ -12,7 +12,7 @@ use super::scored::{largest, level_scores, level_shares};
 use super::workers::{Done, Scored, Teller};
 use super::{baselines, limited};
 use crate::error::Result;
-use crate::metrics::{CountLaw, LevelScore};
+use crate::metrics::{CountLaw, LevelScore, explained};
 use crate::verbs::hold_out::hold_out_in;
 use crate::verbs::score::HeldOut;
 use crate::verbs::score_counts::{rate, unit_deviance};
@@ -182,11 +182,7 @@ impl<'a> Cells<'a> {
                 scatter += (x - centre).powi(2);
             }
         }
-        if scatter > 0.0 {
-            1.0 - errors / scatter
-        } else {
-            f64::NAN
-        }
+        explained(errors, scatter).unwrap_or(f64::NAN)
     }
     /// Trials of a cell of successes; 1 of all others.
     fn unit(&self, n: usize, d: usize) -> f64 {
@@ -368,11 +364,7 @@ impl<'a> Cells<'a> {
             });
             null += unit(rate(self.left, d) * trials);
         }
-        if null > 0.0 {
-            1.0 - own / null
-        } else {
-            f64::NAN
-        }
+        explained(own, null).unwrap_or(f64::NAN)
     }
     /// Share of labels that one half, or of classes that the largest, gets wrong.
     fn error(&self, said: &dyn Fn((usize, usize)) -> Vec<f64>) -> f64 {

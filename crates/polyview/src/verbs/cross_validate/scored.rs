@@ -378,11 +378,7 @@ fn deviances(
             count += 1;
         }
     }
-    let explained = if of_means > 0.0 {
-        1.0 - own / of_means
-    } else {
-        f64::NAN
-    };
+    let explained = metrics::explained(own, of_means).unwrap_or(f64::NAN);
     [
         (Score::Deviance, own / count as f64, count),
         (Score::DevianceExplained, explained, count),

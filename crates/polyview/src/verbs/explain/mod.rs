@@ -19,6 +19,7 @@ use crate::adjust::Adjustment;
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
+use crate::metrics::explained;
 use deviance::column_blocks;
 use posterior::{Draw, Posterior};
 use ranks::MeanLink;
@@ -420,12 +421,8 @@ impl Fit {
                         sums.total += link.iter().sum::<f64>();
                     }
                 }
-                out.deviance
-                    .push(if null > 0.0 && out.infinite[row].is_none() {
-                        1.0 - own / null
-                    } else {
-                        f64::NAN
-                    });
+                let share = explained(own, null).filter(|_| out.infinite[row].is_none());
+                out.deviance.push(share.unwrap_or(f64::NAN));
                 sums
             };
             // squares so small that they are rounded to a few digits say nothing

@@ -105,8 +105,10 @@ fn absent_views_are_filled_in() {
     }
     let mut known = views(&fit, &new);
     assert_eq!(found.serves(&fit, &known, N), vec![true; N]);
-    assert_eq!(found.lacking((&fit, true), &known, N), (vec![1], 1));
-    assert_eq!(found.lacking((&fit, false), &known, N), (vec![], 0));
+    let all: Vec<usize> = (0..N).collect();
+    assert_eq!(found.lacking((&fit, true), &known, &all), (vec![1], 1));
+    assert_eq!(found.lacking((&fit, true), &known, &all[5..]), (vec![], 0));
+    assert_eq!(found.lacking((&fit, false), &known, &all), (vec![], 0));
     let of = |views: &[Option<View>]| found.scores(&fit, views, N).unwrap();
     let with_hole = of(&known);
     known[1] = None;

@@ -2,6 +2,7 @@
 
 mod adjust;
 mod alone;
+mod anew;
 mod censored;
 mod centre;
 mod checks;

@@ -146,10 +146,12 @@ fn a_mixture_is_kept_in_the_file_and_goes_through_every_verb() {
             let p = fit.predict(&one, &name).unwrap();
             assert!((p.mean[(0, 0)] - a.mean[(n, 0)]).abs() < 1e-9);
         }
-        // without a view the regression goes by what factors say of it
+        // without a view and without training samples the regression goes by what factors say of it
         let one = data([some(&tables[0], TRAIN..N)]);
         let joint = fitted(&tables, target, Settle::Not);
-        let [few, of_joint] = [&fit, &joint].map(|f| f.predict(&one, &name).unwrap());
+        let mut alone = fit.clone();
+        alone.forget_data();
+        let [few, of_joint] = [&alone, &joint].map(|f| f.predict(&one, &name).unwrap());
         let gap = super::gap(&few.mean, &of_joint.mean);
         assert!(gap > 1e-3 && gap.is_finite(), "{gap}");
         assert!(
@@ -239,7 +241,9 @@ fn targets_are_no_sources_of_each_other_and_it_is_said() {
     };
     for (name, other) in [("y", "u"), ("u", "y")] {
         let line = told(Settle::Mixture, name);
-        let end = format!("'{other}', a target as well, is no source of the regression");
+        let end = format!(
+            "'{other}', a target as well, is no source of the regression but of samples that come with it"
+        );
         assert!(
             line.starts_with("predicted by a mixture") && line.ends_with(&end),
             "{line}"
@@ -248,7 +252,7 @@ fn targets_are_no_sources_of_each_other_and_it_is_said() {
     // nor is one that is settled otherwise
     let line = told(Settle::Factors, "y");
     assert!(
-        line.ends_with("'u', a target as well, is no source of the regression"),
+        line.contains("'u', a target as well, is no source of the regression"),
         "{line}"
     );
     assert!(!told(Settle::Not, "y").contains("no source"));
