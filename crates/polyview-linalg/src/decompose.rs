@@ -1,12 +1,12 @@
 //! Decompositions: faer's, run on one thread, with the errors of this crate.
 
-use crate::LinalgError;
 use crate::error::{all_finite, same_len};
+use crate::{LinalgError, gram, times_small};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::{cholesky::llt, evd, householder, lu, qr, svd};
 use faer::perm::PermRef;
-use faer::{Conj, Mat, MatRef, Par};
+use faer::{Auto, Conj, Mat, MatRef, Par};
 
 #[cfg(test)]
 mod tests;
@@ -86,6 +86,59 @@ pub struct ThinSvd {
 /// [`LinalgError::NotFinite`], [`LinalgError::NoConvergence`].
 pub fn thin_svd(matrix: MatRef<'_, f64>) -> Result<ThinSvd, LinalgError> {
     all_finite("thin_svd", matrix)?;
+    let usual = <svd::SvdParams as Auto<f64>>::auto();
+    // steps of shifted QR may stall, or end in numbers that are none, on matrices of few directions; those of the smallest blocks,
+    // and of the transpose, are others
+    let small = svd::SvdParams {
+        recursion_threshold: SMALLEST_BLOCK,
+        ..usual
+    };
+    if let Some(found) = [usual, small].into_iter().find_map(|p| svd_by(matrix, p)) {
+        return Ok(found);
+    }
+    let turned = [usual, small]
+        .into_iter()
+        .find_map(|p| svd_by(matrix.transpose(), p));
+    turned.map_or_else(|| svd_of_products(matrix), |own| Ok(own.transposed()))
+}
+
+impl ThinSvd {
+    fn transposed(self) -> Self {
+        Self {
+            u: self.v,
+            singular_values: self.singular_values,
+            v: self.u,
+        }
+    }
+    fn is_finite(&self) -> bool {
+        let known = |m: &Mat<f64>| m.col_iter().all(|c| c.iter().all(|x| x.is_finite()));
+        known(&self.u) && known(&self.v) && self.singular_values.iter().all(|s| s.is_finite())
+    }
+}
+
+/// By the eigenvectors of the products of the shorter side: singular values below $10^{-8}$ of the largest are rounding.
+fn svd_of_products(matrix: MatRef<'_, f64>) -> Result<ThinSvd, LinalgError> {
+    if matrix.nrows() < matrix.ncols() {
+        return svd_of_products(matrix.transpose()).map(ThinSvd::transposed);
+    }
+    let (_, ascending) = sym_eigen(gram(matrix).to_mat().as_ref())?;
+    let n = ascending.ncols();
+    let v = Mat::from_fn(n, n, |d, j| ascending[(d, n - 1 - j)]);
+    let (q, r) = thin_qr(times_small(matrix, v.as_ref()).as_ref())?;
+    let u = Mat::from_fn(q.nrows(), n, |i, j| q[(i, j)] * r[(j, j)].signum());
+    let singular_values = (0..n).map(|j| r[(j, j)].abs()).collect();
+    Ok(ThinSvd {
+        u,
+        singular_values,
+        v,
+    })
+}
+
+/// The smallest blocks that a bidiagonal matrix can be parted into.
+const SMALLEST_BLOCK: usize = 4;
+
+/// One with these parameters, where it converges.
+fn svd_by(matrix: MatRef<'_, f64>, params: svd::SvdParams) -> Option<ThinSvd> {
     let (m, n) = matrix.shape();
     let size = m.min(n);
     let mut u = Mat::zeros(m, size);
@@ -97,7 +150,7 @@ pub fn thin_svd(matrix: MatRef<'_, f64>) -> Result<ThinSvd, LinalgError> {
         svd::ComputeSvdVectors::Thin,
         svd::ComputeSvdVectors::Thin,
         Par::Seq,
-        faer::prelude::default(),
+        params.into(),
     ));
     svd::svd(
         matrix,
@@ -106,17 +159,15 @@ pub fn thin_svd(matrix: MatRef<'_, f64>) -> Result<ThinSvd, LinalgError> {
         Some(v.as_mut()),
         Par::Seq,
         MemStack::new(&mut memory),
-        faer::prelude::default(),
+        params.into(),
     )
-    .map_err(|_| LinalgError::NoConvergence {
-        what: "thin_svd",
-        iterations: 0,
-    })?;
-    Ok(ThinSvd {
+    .ok()?;
+    let found = ThinSvd {
         u,
         singular_values: s.column_vector().iter().copied().collect(),
         v,
-    })
+    };
+    Some(found).filter(ThinSvd::is_finite)
 }
 
 /// Thin QR decomposition $A = QR$: `q` is $m \times s$ with orthonormal columns, `r` is $s \times n$ upper

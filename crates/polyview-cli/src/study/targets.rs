@@ -172,7 +172,8 @@ impl Study {
                 "; {} are hidden together while shares are found, {}",
                 all.join(", "),
                 if how == Settle::Mixture {
-                    "and a new sample that has some of them is predicted by a regression that goes by these too"
+                    "and a new sample that has some of them is predicted by a regression that goes by these too (--settle VIEW=no of one \
+                     that new samples always have)"
                 } else {
                     "and none is a source of another's regression"
                 }

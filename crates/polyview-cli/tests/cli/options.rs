@@ -131,7 +131,12 @@ fn a_view_is_not_predicted_from_itself() {
         ),
         "{said}"
     );
-    assert_eq!(said.matches("note: view").count(), 1, "{said}");
+    assert_eq!(said.matches("its own values").count(), 1, "{said}");
+    assert!(
+        said.contains("note: view 'b': predicted by the joint fit alone")
+            && said.contains("--settle b=mixture"),
+        "{said}"
+    );
     ok(
         at,
         "fit --quiet --view a=s/view1.csv -k 1 --max-sweeps 5 --out one.pv",

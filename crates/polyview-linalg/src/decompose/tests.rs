@@ -192,3 +192,38 @@ fn eigenvalues_of_tiny_and_huge_matrices() {
         }
     }
 }
+
+/// Similarities of few directions, on which shifted QR has stalled: products give the same decomposition.
+#[test]
+fn singular_values_by_products_are_those_of_the_matrix() {
+    for (m, n) in [(30, 12), (12, 30), (40, 40)] {
+        // three directions, and nothing in the others
+        let part = |i: usize, k: usize| ((i * (2 * k + 3)) as f64 * 0.7 + k as f64).sin();
+        let a = Mat::from_fn(m, n, |i, j| {
+            (0..3).map(|k| part(i, k) * part(j + 5, k)).sum::<f64>()
+        });
+        let usual = thin_svd(a.as_ref()).unwrap();
+        let own = svd_of_products(a.as_ref()).unwrap();
+        let most = usual.singular_values[0];
+        for (x, y) in usual.singular_values.iter().zip(&own.singular_values) {
+            assert!((x - y).abs() < 1e-7 * most, "{x} {y}");
+        }
+        let size = own.singular_values.len();
+        let again = Mat::from_fn(m, n, |i, j| {
+            let of = |k: usize| own.u[(i, k)] * own.singular_values[k] * own.v[(j, k)];
+            (0..size).map(of).sum::<f64>()
+        });
+        for i in 0..m {
+            for j in 0..n {
+                assert!((again[(i, j)] - a[(i, j)]).abs() < 1e-7 * most);
+            }
+        }
+        for k in 0..size {
+            for l in 0..=k {
+                let of = |w: &Mat<f64>| w.col(k).transpose() * w.col(l);
+                let want = f64::from(u8::from(k == l));
+                assert!((of(&own.u) - want).abs() < 1e-9 && (of(&own.v) - want).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -33,7 +33,7 @@ pub(super) fn note_heavy_tails(info: &ViewInfo, view: &View, journal: &mut Journ
     }
     let note = format!(
         "two samples in a hundred make more than {:.0} % of the variance of {} of {} feature(s), above all of '{}' ({:.0} %): factors \
-         and regressions describe these few; if the values are right take their logarithms, or the normal scores of their ranks: \
+         and regressions describe these few; if they are no group of their own take logarithms, or the normal scores of ranks: \
          scaling = \"normal-scores\" (--scaling normal-scores)",
         100.0 * MOST,
         heavy.len(),
@@ -64,9 +64,12 @@ fn share_of_tail(view: &View, feature: usize) -> Option<f64> {
     let mean = cells.iter().sum::<f64>() / count as f64;
     let mut squares: Vec<f64> = cells.iter().map(|x| (x - mean).powi(2)).collect();
     let all = squares.iter().sum::<f64>();
-    let few = (TAIL * count as f64).ceil() as usize;
-    squares.select_nth_unstable_by(few - 1, |a, b| b.total_cmp(a));
-    Some(squares[..few].iter().sum::<f64>() / all).filter(|s| s.is_finite())
+    // a part of the last of them where two in a hundred are no whole number
+    let tail = TAIL * count as f64;
+    let whole = tail.floor() as usize;
+    let (_, next, _) = squares.select_nth_unstable_by(whole, |a, b| b.total_cmp(a));
+    let part = *next * (tail - tail.floor());
+    Some((squares[..whole].iter().sum::<f64>() + part) / all).filter(|s| s.is_finite())
 }
 
 #[cfg(test)]

@@ -225,7 +225,10 @@ impl Fit {
             map,
         };
         let columns = curved.similar(of)?;
-        Ok(Some(Similar { curved, columns }))
+        // what factors say of a view that hardly any sample has may be as far off as numbers go
+        let known =
+            (0..columns.ncols()).all(|r| columns.col_as_slice(r).iter().all(|k| k.is_finite()));
+        Ok(known.then_some(Similar { curved, columns }))
     }
     /// γ of the kernel by which most is predicted beyond what one predicts that does not bend, if there is any.
     fn bend(&self, x: &Mat<f64>, at: usize, known: &[u32], key: StreamKey) -> Result<Option<f64>> {

@@ -185,6 +185,10 @@ impl Regressed {
             curved.points()
         ))
     }
+    /// How many linear predictors there are.
+    pub(super) fn predictors(&self) -> usize {
+        self.intercept.len()
+    }
     /// Whether it is made on a view.
     pub(super) fn is_of(&self, view: usize) -> bool {
         self.of_view[view].is_some() || self.curved.as_ref().is_some_and(|own| own.is_of(view))

@@ -115,7 +115,12 @@ impl Fit {
     }
 
     /// Log densities of a view's cells where its linear predictors are these.
-    fn ln_densities_by(&self, at: usize, scores: &Scores, noise: &[f64]) -> Result<Mat<f64>> {
+    pub(super) fn ln_densities_by(
+        &self,
+        at: usize,
+        scores: &Scores,
+        noise: &[f64],
+    ) -> Result<Mat<f64>> {
         let mut component = self.component(0)?;
         let part = known(component.views.swap_remove(at), scores, noise);
         let laws = Laws::new(

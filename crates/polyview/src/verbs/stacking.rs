@@ -6,8 +6,9 @@ mod shares;
 use polyview_core::{Event, View};
 use polyview_linalg::Mat;
 
+use self::anew::Anew;
 pub(crate) use self::shares::WAYS;
-use self::shares::found_of;
+use self::shares::{LEAST, found_of};
 use super::held_out::Folds;
 use super::regressed::{Regressed, Scores, place as regression};
 use super::settle::Watch;
@@ -219,14 +220,7 @@ impl Fit {
         for &n in anew.iter().flat_map(|own| &own.samples) {
             usual[n] = false;
         }
-        let others = usual.iter().filter(|u| !**u).count();
-        if others > 0 {
-            notes.push(format!(
-                "view '{}': {others} of {samples} sample(s) have other views than those which the regression beside the joint \
-                 fit was made on; theirs is made anew on what they have, from the training samples",
-                self.views[at].name
-            ));
-        }
+        notes.extend(self.says_of_anew(at, (&regressed, &anew), samples));
         // without views that nothing fills in, and without any, there is the joint fit
         let served = regressed.serves(self, views, samples);
         let rows: Vec<usize> = (0..samples).filter(|n| usual[*n]).collect();
@@ -250,16 +244,36 @@ impl Fit {
                 self.views[at].name
             ));
         }
-        let mut ways: Vec<Told> = vec![(Way::Joint, vec![1.0; samples])];
-        let mut regressions = vec![(
+        // of each regression the shares that it has of samples, beside the others
+        let mut own: Vec<f64> = served.iter().map(|s| f64::from(u8::from(*s))).collect();
+        let mut others = Vec::with_capacity(anew.len());
+        for Anew {
             regressed,
-            rows.into_iter().filter(|n| served[*n]).collect::<Vec<_>>(),
-        )];
-        regressions.extend(anew.into_iter().map(|own| (own.regressed, own.samples)));
-        for (regressed, of) in regressions.into_iter().filter(|(_, of)| !of.is_empty()) {
+            samples: of,
+            share,
+            ..
+        } in anew
+        {
             let mut shares = vec![0.0; samples];
             for n in of {
-                (ways[0].1[n], shares[n]) = (joint, regression);
+                shares[n] = match share {
+                    s if s < LEAST && served[n] => 0.0,
+                    s if s > 1.0 - LEAST || !served[n] => 1.0,
+                    s => s,
+                };
+                own[n] = 1.0 - shares[n];
+            }
+            others.push((regressed, shares));
+        }
+        let mut ways: Vec<Told> = vec![(Way::Joint, vec![1.0; samples])];
+        for (regressed, mut shares) in std::iter::once((regressed, own)).chain(others) {
+            if shares.iter().all(|s| *s == 0.0) {
+                continue;
+            }
+            for (share, alone) in shares.iter_mut().zip(&mut ways[0].1) {
+                if *share > 0.0 {
+                    (*share, *alone) = (*share * regression, joint);
+                }
             }
             let known = regressed.scores(self, views, samples)?;
             ways.push((Way::Regressed(known, regressed.noise), shares));

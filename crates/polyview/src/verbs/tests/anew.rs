@@ -7,7 +7,7 @@ use polyview_random::{StreamKey, standard_normal};
 
 use super::counts::table;
 use super::discriminative::{data, some};
-use crate::{Fit, Settle, models};
+use crate::{Fit, Settle, UpdateOptions, models};
 
 const TRAIN: usize = 120;
 const N: usize = 420;
@@ -31,13 +31,18 @@ fn tables() -> [Table; 4] {
 }
 
 fn fitted(tables: &[Table; 4]) -> Fit {
+    fitted_on(tables, TRAIN)
+}
+
+/// A fit of the first samples.
+fn fitted_on(tables: &[Table; 4], samples: usize) -> Fit {
     let mut spec = models::sshiba(1);
     for label in ["m", "y"] {
         spec = spec
             .with_likelihood(label, "bernoulli")
             .with_settled(label, Settle::Mixture);
     }
-    crate::fit(data(tables.each_ref().map(|t| some(t, 0..TRAIN))), spec).expect("a fit")
+    crate::fit(data(tables.each_ref().map(|t| some(t, 0..samples))), spec).expect("a fit")
 }
 
 /// Some of the tables, of new samples.
@@ -78,7 +83,9 @@ fn what_samples_have_is_what_they_are_predicted_from() {
         let found = fit.predict(&new(&tables, which, 0..9), "y").unwrap();
         found.notes.join(" ")
     };
-    assert!(said(&fit, &[0, 2]).contains("9 of 9 sample(s) have other views than those"));
+    assert!(said(&fit, &[0, 2]).contains(
+        "9 of 9 sample(s) lack the view 'u', which the regression beside the joint fit was made on, or come with 'm'"
+    ));
     assert!(said(&without_data, &[0]).contains("takes what they lack to be what their factors"));
     for fit in [&fit, &without_data] {
         assert!(!said(fit, &[0, 1]).contains("regression"));
@@ -111,4 +118,28 @@ fn what_others_have_changes_nothing() {
         .predict(&new(&tables, &[0, 1], 0..9), "y")
         .unwrap();
     assert_eq!(all.mean, again.mean);
+}
+
+/// Samples that a model takes in count for the regression of those that have all views as well.
+#[test]
+fn an_updated_model_has_its_regression_made_again() {
+    let tables = tables();
+    let few = fitted_on(&tables, 40);
+    let more = data(tables.each_ref().map(|t| some(t, 40..TRAIN)));
+    let updated = few.update(&more, &UpdateOptions::default()).unwrap();
+    assert!(
+        updated
+            .notes
+            .iter()
+            .any(|n| n.contains("made again with the new ones"))
+    );
+    let own = |fit: &Fit| fit.regressed(3).unwrap().expect("a regression");
+    assert_ne!(own(&updated.fit), own(&few));
+    let [before, after] = [&few, &updated.fit].map(|fit| loss(fit, &tables, &[0, 1]));
+    assert!(after < before - 0.02, "{before} {after}");
+    // without the data it stays what it was
+    let mut bare = few.clone();
+    bare.forget_data();
+    let updated = bare.update(&more, &UpdateOptions::default()).unwrap();
+    assert_eq!(own(&updated.fit), own(&few));
 }

@@ -67,7 +67,11 @@ fn newton(x: &Mat<f64>, y: &[f64], penalty: f64, labels: bool) -> Mat<f64> {
                 }
             }
         }
-        beta += solve_spd(hessian.as_ref(), slope.as_ref()).unwrap();
+        let step = solve_spd(hessian.as_ref(), slope.as_ref()).unwrap();
+        beta += &step;
+        if step.norm_max() < 1e-13 * (1.0 + beta.norm_max()) {
+            break;
+        }
     }
     beta
 }
@@ -91,10 +95,9 @@ fn tuned(x: &Mat<f64>, y: &[f64], new: &Mat<f64>, fold: &[usize], labels: bool) 
         };
         (0..5).map(of_fold).sum()
     };
-    let best = PENALTIES
-        .iter()
-        .min_by(|a, b| loss(**a).total_cmp(&loss(**b)));
-    predictor(new, &newton(x, y, *best.unwrap(), labels))
+    let losses = PENALTIES.map(|penalty| (penalty, loss(penalty)));
+    let best = losses.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    predictor(new, &newton(x, y, best.unwrap().0, labels))
 }
 
 #[test]

@@ -145,7 +145,8 @@ fn the_target_is_left_out() {
     let only = rebuilt(&data, &["view1"], |v| table(&data, v));
     let without = fit.predict(&only, "view2").unwrap();
     assert!(gap(&with.mean, &without.mean) == 0.0 && gap(&with.sd, &without.sd) == 0.0);
-    assert!(with.notes[0].contains("not used") && without.notes.is_empty());
+    assert!(with.notes[0].contains("not used"));
+    assert!(without.notes.len() == 1 && without.notes[0].contains("--settle view2=mixture"));
     assert_eq!(with.features, fit.views()[1].features);
     let e = fit.predict(&only, "view1").unwrap_err();
     assert!(matches!(e.kind(), ErrorKind::Incompatible { view, .. } if view == "view1"));

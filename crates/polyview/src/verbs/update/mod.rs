@@ -231,8 +231,14 @@ impl Fit {
         }
         for (at, info) in self.views.iter().enumerate() {
             if self.shares_of(at)?.is_some() {
+                let again = options.forget == 0.0 && fit.regress_again(at)?;
+                let what = if again {
+                    "shares are those of the samples before; its regression is made again with the new ones"
+                } else {
+                    "shares and regression are those of the samples before"
+                };
                 notes.push(format!(
-                    "view '{}' is predicted by a mixture, whose shares and regression are those of the samples before",
+                    "view '{}' is predicted by a mixture, whose {what}",
                     info.name
                 ));
             }
