@@ -132,9 +132,10 @@ pub struct ChoiceArgs {
     /// features themselves (VIEW=linear-mixture leaves that out, and keeps nothing of
     /// single samples: the default with --no-data); views that are predicted so are targets
     /// together, hidden together in these folds; new samples that lack a view, or have some of
-    /// these targets, are predicted by a regression on what they have, which is made when they
-    /// come, from the training samples in the model (with --no-data what they lack is filled in
-    /// by the joint fit instead), and where labels are all there is they go by the joint fit;
+    /// these targets, have a regression on what they have too, beside the other or in its place,
+    /// which is made when they come, from the training samples in the model (with --no-data what
+    /// they lack is filled in by the joint fit alone), and where labels are all there is they go
+    /// by the joint fit;
     /// VIEW alone: by weights that are settled at the end on factors of the other
     /// views alone, those that a prediction of it will meet; VIEW=features: on what
     /// these leave of the features as well; VIEW=best: in whichever of the last two
