@@ -82,6 +82,9 @@ pub struct ThinSvd {
 
 /// Thin singular value decomposition.
 ///
+/// Where faer's steps stall it is made by the products of the shorter side: vectors are orthonormal then as well, and singular
+/// values below $10^{-8}$ of the largest are rounding.
+///
 /// # Errors
 /// [`LinalgError::NotFinite`], [`LinalgError::NoConvergence`].
 pub fn thin_svd(matrix: MatRef<'_, f64>) -> Result<ThinSvd, LinalgError> {
@@ -116,7 +119,7 @@ impl ThinSvd {
     }
 }
 
-/// By the eigenvectors of the products of the shorter side: singular values below $10^{-8}$ of the largest are rounding.
+/// By the eigenvectors of the products of the shorter side.
 fn svd_of_products(matrix: MatRef<'_, f64>) -> Result<ThinSvd, LinalgError> {
     if matrix.nrows() < matrix.ncols() {
         return svd_of_products(matrix.transpose()).map(ThinSvd::transposed);

@@ -74,14 +74,14 @@ fn share_of_tail(view: &View, feature: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use polyview_core::{Dataset, Table};
+    use polyview_core::{Dataset, FeatureScaling, Table};
     use polyview_linalg::Mat;
     use polyview_random::{StreamKey, standard_normal};
 
     use crate::models;
 
     /// What is said of a view of two factors whose features are bent so.
-    fn said(samples: usize, scaling: &str, bend: impl Fn(f64) -> f64) -> Vec<String> {
+    fn said(samples: usize, scaling: FeatureScaling, bend: impl Fn(f64) -> f64) -> Vec<String> {
         let mut rng = StreamKey::new(4).rng();
         let mut normal =
             |columns: usize| Mat::from_fn(samples, columns, |_, _| standard_normal(&mut rng));
@@ -99,9 +99,7 @@ mod tests {
         let data = Dataset::builder().view(table).build().expect("data");
         let mut spec = models::mofa(2);
         spec.vb.max_sweeps = 3;
-        if scaling == "normal-scores" {
-            spec.defaults.scaling = polyview_core::FeatureScaling::NormalScores;
-        }
+        spec.defaults.scaling = scaling;
         let fit = crate::fit(data, spec).expect("a fit");
         let warnings = fit.record().journal.warnings();
         warnings.filter(|w| w.contains("in a hundred")).collect()
@@ -109,7 +107,7 @@ mod tests {
 
     #[test]
     fn tails_are_told_of_where_a_few_samples_make_the_variance() {
-        let heavy = said(120, "feature", |x| (1.5 * x).exp());
+        let heavy = said(120, FeatureScaling::Feature, |x| (1.5 * x).exp());
         assert_eq!(heavy.len(), 1);
         assert!(
             heavy[0].starts_with("data/x: two samples in a hundred make more than 40 %")
@@ -117,14 +115,14 @@ mod tests {
             "{heavy:?}"
         );
         for (samples, scaling, bend) in [
-            (120, "feature", (|x| x) as fn(f64) -> f64),
+            (120, FeatureScaling::Feature, (|x| x) as fn(f64) -> f64),
             // exponential numbers
-            (120, "feature", |x| x.abs().powf(1.6)),
-            (120, "normal-scores", |x| (1.5 * x).exp()),
+            (120, FeatureScaling::Feature, |x| x.abs().powf(1.6)),
+            (120, FeatureScaling::NormalScores, |x| (1.5 * x).exp()),
             // too few to say
-            (40, "feature", |x| (1.5 * x).exp()),
+            (40, FeatureScaling::Feature, |x| (1.5 * x).exp()),
             // mostly zeros
-            (120, "feature", |x| (x - 1.0).max(0.0)),
+            (120, FeatureScaling::Feature, |x| (x - 1.0).max(0.0)),
         ] {
             assert_eq!(said(samples, scaling, bend), Vec::<String>::new());
         }

@@ -85,6 +85,14 @@ impl Fit {
             .map_err(|e| e.to_string()))
     }
 
+    /// The training data of all views but these.
+    pub(super) fn data_without(&self, hidden: &[usize]) -> Result<Vec<Option<View>>> {
+        let data = self.data()?.iter().enumerate();
+        Ok(data
+            .map(|(v, view)| (!hidden.contains(&v)).then(|| view.clone()))
+            .collect())
+    }
+
     /// Values of the column of which samples with the same one stay together, if there is one.
     fn together(&self) -> Result<Option<Vec<usize>>> {
         let column = self.run_options().keep_together.as_ref();
@@ -224,13 +232,9 @@ impl Fit {
 
     /// Log densities of the cells `truth` of view `at`, predicted from the views that are no targets.
     fn ln_densities(&self, at: usize, targets: &[usize], truth: &View) -> Result<Mat<f64>> {
-        let data = self.data()?;
-        let views = (data.iter().enumerate())
-            .map(|(v, view)| (!targets.contains(&v)).then(|| view.clone()))
-            .collect();
         let aligned = Aligned {
             samples: self.samples.clone(),
-            views,
+            views: self.data_without(targets)?,
             placing: Placing::as_fitted(),
             notes: Vec::new(),
             warnings: Vec::new(),

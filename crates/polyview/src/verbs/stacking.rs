@@ -8,7 +8,7 @@ use polyview_linalg::Mat;
 
 use self::anew::Anew;
 pub(crate) use self::shares::WAYS;
-use self::shares::{LEAST, found_of};
+use self::shares::found_of;
 use super::held_out::Folds;
 use super::regressed::{Regressed, Scores, place as regression};
 use super::settle::Watch;
@@ -44,6 +44,15 @@ pub(super) enum Way {
 
 /// A way and its share of each sample.
 pub(super) type Told = (Way, Vec<f64>);
+
+/// That samples lack some of these views.
+fn lack(views: &[&str]) -> String {
+    let which = match views {
+        [one] => format!("the view '{one}'"),
+        all => format!("one of the views '{}'", all.join("', '")),
+    };
+    format!("lack {which}, which the regression beside the joint fit was made on")
+}
 
 /// Folds, where the scarcest of the views that are mixed has so many samples.
 fn folds_of(samples: usize) -> Folds {
@@ -140,10 +149,7 @@ impl Fit {
         folds: Folds,
     ) -> Result<()> {
         let rows = self.samples.len();
-        let data = self.data()?;
-        let views: Vec<Option<View>> = (data.iter().enumerate())
-            .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
-            .collect();
+        let views = self.data_without(targets)?;
         let (regressed, held) = self.regress((targets, &views), v, fold_of)?;
         let usable = regressed.serves(self, &views, rows);
         let means = self.ln_densities_by_means(v, fold_of)?;
@@ -228,20 +234,18 @@ impl Fit {
             let (lacking, count) = regressed.lacking((self, filled), views, &rows);
             let names = lacking.into_iter().map(|v| self.views[v].name.as_str());
             let names: Vec<&str> = names.collect();
-            let (of, all) = match names.as_slice() {
-                [] => continue,
-                [one] => ("the view", format!("'{one}'")),
-                all => ("one of the views", format!("'{}'", all.join("', '"))),
-            };
+            if names.is_empty() {
+                continue;
+            }
             let so = if filled {
                 "it takes what they lack to be what their factors say"
             } else {
                 "they are predicted by the joint fit alone"
             };
             notes.push(format!(
-                "view '{}': {count} of {samples} sample(s) lack {of} {all}, which the regression beside the joint fit \
-                 was made on; {so}",
-                self.views[at].name
+                "view '{}': {count} of {samples} sample(s) {}; {so}",
+                self.views[at].name,
+                lack(&names)
             ));
         }
         // of each regression the shares that it has of samples, beside the others
@@ -256,11 +260,7 @@ impl Fit {
         {
             let mut shares = vec![0.0; samples];
             for n in of {
-                shares[n] = match share {
-                    s if s < LEAST && served[n] => 0.0,
-                    s if s > 1.0 - LEAST || !served[n] => 1.0,
-                    s => s,
-                };
+                shares[n] = if served[n] { share } else { 1.0 };
                 own[n] = 1.0 - shares[n];
             }
             others.push((regressed, shares));

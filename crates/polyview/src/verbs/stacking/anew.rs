@@ -6,7 +6,7 @@ use polyview_core::View;
 use polyview_linalg::Mat;
 
 use super::shares::shares_of;
-use super::{FOLDS, Fit, Regressed};
+use super::{FOLDS, Fit, Regressed, lack};
 use crate::error::Result;
 use crate::verbs::cross_validate::in_parallel;
 use crate::verbs::regressed::{Scores, knows, place};
@@ -124,13 +124,8 @@ impl Fit {
             hidden && anew.iter().any(known(v))
         });
         let mut what = Vec::new();
-        if let [first, others @ ..] = lacking.as_slice() {
-            what.push(if others.is_empty() {
-                format!("lack the view '{first}', which the regression beside the joint fit was made on")
-            } else {
-                let all = lacking.join("', '");
-                format!("lack one of the views '{all}', which the regression beside the joint fit was made on")
-            });
+        if !lacking.is_empty() {
+            what.push(lack(&lacking));
         }
         if !besides.is_empty() {
             let all = besides.join("', '");
@@ -140,7 +135,8 @@ impl Fit {
         }
         (count > 0).then(|| {
             format!(
-                "view '{}': {count} of {samples} sample(s) {}; a regression on what they have is made from the training samples, for                  each set of views, and stands beside that of the fit or in its place",
+                "view '{}': {count} of {samples} sample(s) {}; a regression on what they have is made from the training samples, for \
+                 each set of views, and stands beside that of the fit or in its place",
                 self.views[at].name,
                 what.join(", or ")
             )
@@ -153,14 +149,6 @@ impl Fit {
         all.filter(|v| !known.contains(v)).collect()
     }
 
-    /// The training data of these views.
-    fn data_of(&self, known: &[usize]) -> Result<Vec<Option<View>>> {
-        let data = self.data()?.iter().enumerate();
-        Ok(data
-            .map(|(v, view)| known.contains(&v).then(|| view.clone()))
-            .collect())
-    }
-
     /// The regression of view `at` on these views.
     fn regressed_on(
         &self,
@@ -168,7 +156,8 @@ impl Fit {
         known: &[usize],
         fold_of: &[usize],
     ) -> Result<(Regressed, Mat<f64>)> {
-        let (hidden, views) = (self.all_but(known), self.data_of(known)?);
+        let hidden = self.all_but(known);
+        let views = self.data_without(&hidden)?;
         self.regress((&hidden, &views), at, fold_of)
     }
 
@@ -182,7 +171,8 @@ impl Fit {
         known: &[usize],
         fold_of: &[usize],
     ) -> Result<Option<Mat<f64>>> {
-        let (rows, views) = (self.samples.len(), self.data_of(known)?);
+        let rows = self.samples.len();
+        let views = self.data_without(&self.all_but(known))?;
         let serves = own.serves(self, &views, rows);
         if !serves.contains(&true) {
             return Ok(None);

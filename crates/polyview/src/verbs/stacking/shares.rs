@@ -10,7 +10,7 @@ use crate::verbs::held_out::Folds;
 /// What is mixed, in the order of the shares.
 pub(crate) const WAYS: [&str; 2] = ["joint fit", "regression on features"];
 /// A way with a smaller share is left out.
-pub(super) const LEAST: f64 = 0.02;
+const LEAST: f64 = 0.02;
 /// Steps of the integrals over a share, an even number, and how far below its top, in nats, a density is nothing.
 const STEPS: usize = 100;
 const NOTHING: f64 = 40.0;
@@ -69,9 +69,11 @@ impl Pairs {
     }
 }
 
-/// Shares of two ways whose log densities of cells these are.
+/// Shares of two ways whose log densities of cells these are: what has next to nothing is left out, and the other has all.
 pub(super) fn shares_of(cells: &[[f64; 2]]) -> [f64; 2] {
-    Pairs::of(cells).shares()
+    let found = Pairs::of(cells).shares();
+    let kept: f64 = found.iter().filter(|s| **s >= LEAST).sum();
+    found.map(|s| if s >= LEAST { s / kept } else { 0.0 })
 }
 
 /// Where what holds near `low` ends; an end of the interval where it holds nowhere or everywhere.
@@ -134,17 +136,7 @@ pub(super) fn found_of(
     if cells.is_empty() {
         return None;
     }
-    let found = shares_of(&cells);
-    // what has next to nothing is left out, and the other has all
-    let kept: f64 = found.iter().filter(|s| **s >= LEAST).sum();
-    let of = |w: usize| {
-        if found[w] >= LEAST {
-            found[w] / kept
-        } else {
-            0.0
-        }
-    };
-    let shares = [of(0), of(1)];
+    let shares = shares_of(&cells);
     let mean =
         |of: &dyn Fn(&[f64; 2]) -> f64| cells.iter().map(of).sum::<f64>() / cells.len() as f64;
     let all = mean(&|cell| mixed(cell, shares));
@@ -204,19 +196,23 @@ mod tests {
         (0..count).map(of).collect()
     }
 
+    fn shares(cells: &[[f64; 2]]) -> [f64; 2] {
+        Pairs::of(cells).shares()
+    }
+
     #[test]
     fn one_way_that_knows_all_has_nearly_all() {
         let told = |_: usize| [0.5f64.ln(), 0.99f64.ln()];
-        let many = shares_of(&cells(500, told));
+        let many = shares(&cells(500, told));
         assert!(many[1] > 0.98, "{many:?}");
         assert!((many.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         // a handful of cells leaves much to the other, and none decides nothing
-        let few = shares_of(&cells(3, told));
+        let few = shares(&cells(3, told));
         assert!(few[1] < 0.7 && few[1] > few[0], "{few:?}");
-        assert!((shares_of(&[])[0] - 0.5).abs() < 1e-12);
+        assert!((shares(&[])[0] - 0.5).abs() < 1e-12);
         // nor does a way that rules nothing out win by one cell that the other rules out
         let sure = |n: usize| [if n == 0 { -700.0 } else { -0.01 }, -0.7];
-        let both = shares_of(&cells(200, sure));
+        let both = shares(&cells(200, sure));
         assert!(both[0] > 0.9 && mixed(&sure(1), both) > -0.1, "{both:?}");
     }
 
@@ -231,7 +227,7 @@ mod tests {
                     [f64::NEG_INFINITY, -2.0]
                 }
             };
-            let found = shares_of(&cells(a + b, own));
+            let found = shares(&cells(a + b, own));
             let exact = (a + 1) as f64 / (a + b + 2) as f64;
             assert!(
                 (found[0] - exact).abs() < 1e-6,

@@ -86,6 +86,11 @@ fn what_samples_have_is_what_they_are_predicted_from() {
     assert!(said(&fit, &[0, 2]).contains(
         "9 of 9 sample(s) lack the view 'u', which the regression beside the joint fit was made on, or come with 'm'"
     ));
+    assert!(
+        said(&fit, &[0]).ends_with(
+            "made from the training samples, for each set of views, and stands beside that of the fit or in its place"
+        )
+    );
     assert!(said(&without_data, &[0]).contains("takes what they lack to be what their factors"));
     for fit in [&fit, &without_data] {
         assert!(!said(fit, &[0, 1]).contains("regression"));
