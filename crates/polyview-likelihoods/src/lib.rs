@@ -39,6 +39,7 @@
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
 //! | [`Cells`] of [`Censored`] | numbers of which ends may be all that is known | $\omega = \tau$, $h = \tau\langle\xi\rangle$ of a number $\xi \sim N(\eta, 1/\tau)$ between its ends |
 //! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Ordinal`], [`Censored`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
+//! | [`Expected`] of [`PoissonLogNormal`] | counts | $\omega = \lambda\tau/(\lambda + \tau)$, $h = x - \lambda + \omega m$ of the expected rate λ of a log rate that follows η |
 //! | [`Expected`] of [`Gamma`] | numbers above 0 | $\omega = a x e^{v/2 - m}$, $h = \omega(1 + m) - a$ of the shape $a$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |

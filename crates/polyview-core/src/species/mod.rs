@@ -244,7 +244,7 @@ pub trait LikelihoodSpecies: Send + Sync {
         self.domain().is_real()
     }
     /// Whether linear predictors of the plain regression of its domain are its own: ridge regression of numbers (with
-    /// normal noise), the same of numbers between limits, logistic of zeros and ones, multinomial of classes. Then a view can be predicted by such a regression on
+    /// normal noise), the same of numbers between limits, logistic of zeros and ones, multinomial of classes, that of a normal variable between cut points of ordered levels. Then a view can be predicted by such a regression on
     /// the features of others, through its own laws (docs/decisions/0084-mixtures-of-ways.md).
     fn has_plain_regression(&self) -> bool {
         false

@@ -23,6 +23,7 @@ mod data;
 mod equations;
 mod experts;
 mod gibbs;
+pub(crate) mod levels;
 mod likelihood;
 mod locals;
 mod parameters;
@@ -56,9 +57,6 @@ use polyview_random::StreamKey;
 pub(crate) use data::Data;
 use locals::{LocalBlock, Locals, Made, Seen, write_best};
 pub(crate) use shared::blocks_of;
-
-/// Name of the factors of expected counts among the numbers of a term.
-const LEVELS: &str = "levels";
 
 /// Data term of a view with a [`CellLikelihood`]; missing cells, in whatever
 /// pattern, are integrated out.
@@ -386,6 +384,11 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
         levels.len() == self.data.columns() && self.likelihood.take_levels(levels)
     }
+    fn take_cut_points(&mut self, points: &[Vec<f64>]) -> bool {
+        let columns = self.data.columns();
+        let of_view = self.likelihood.view_parameters_mut();
+        points.len() == columns && of_view.is_some_and(|p| p.take_cut_points(points))
+    }
     fn cut_points(&self, _group: Option<usize>, column: usize) -> Option<Vec<f64>> {
         let of_view = self.likelihood.view_parameters()?;
         of_view.cut_points(column).map(<[f64]>::to_vec)
@@ -424,13 +427,7 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
         if let Some(p) = self.likelihood.parameters() {
             state.put_vec(&format!("{prefix}/{}", p.name()), p.values());
         }
-        if !self.likelihood.levels().is_empty() {
-            let levels = self.likelihood.levels().iter();
-            let pairs: Vec<f64> = levels
-                .flat_map(|(level, spread)| [*level, *spread])
-                .collect();
-            state.put_vec(&format!("{prefix}/{LEVELS}"), &pairs);
-        }
+        levels::save(self.likelihood.levels(), prefix, state);
         view_parameters::save(self.likelihood.view_parameters(), prefix, state);
     }
     /// A term without samples takes parameters only.
@@ -444,11 +441,8 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
             }
             p.set(values);
         }
-        let levels = format!("{prefix}/{LEVELS}");
-        if state.has(&levels) {
-            let pairs = state.vec_of(&levels, 2 * columns)?;
-            let pairs: Vec<(f64, f64)> = pairs.chunks(2).map(|x| (x[0], x[1])).collect();
-            self.likelihood.take_levels(&pairs);
+        if let Some(own) = levels::load(columns, prefix, state)? {
+            self.likelihood.take_levels(&own);
         }
         let of_view = self.likelihood.view_parameters_mut();
         view_parameters::load(of_view, columns, prefix, state)?;

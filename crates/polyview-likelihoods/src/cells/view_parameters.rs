@@ -44,6 +44,11 @@ pub trait ViewParameters: Send + Sync {
         let _ = column;
         None
     }
+    /// Takes these cut points, of each column, where cut points are what they are; whether they are.
+    fn take_cut_points(&mut self, points: &[Vec<f64>]) -> bool {
+        let _ = points;
+        false
+    }
 }
 
 /// The observed cells of a feature and where they stand.

@@ -27,6 +27,8 @@ use std::sync::LazyLock;
 
 use polyview_special::{GaussHermite, ln_gamma};
 
+use crate::scalar::ln_gamma_of_large;
+
 /// Counts above this are taken for something else: their bounds are useless
 /// and their logarithms of factorials lose their last digits.
 pub(crate) const LARGEST: f64 = 1e9;
@@ -45,7 +47,9 @@ static LN_FACTORIALS: LazyLock<Vec<f64>> =
 /// $\ln y!$ of a count.
 fn ln_factorial(count: f64) -> f64 {
     let known = LN_FACTORIALS.get(count as usize);
-    known.copied().unwrap_or_else(|| ln_gamma(count + 1.0))
+    known
+        .copied()
+        .unwrap_or_else(|| ln_gamma_of_large(count + 1.0))
 }
 
 static NORMAL: LazyLock<Option<GaussHermite>> = LazyLock::new(|| GaussHermite::normal(32).ok());

@@ -283,12 +283,14 @@ pub struct PoissonLogNormalSpecies;
 #[serde(deny_unknown_fields)]
 struct PoissonLogNormalChoices {
     prior: GammaPrior,
+    form: Form,
 }
 
 impl Default for PoissonLogNormalChoices {
     fn default() -> Self {
         Self {
             prior: PoissonLogNormal::default().prior,
+            form: Form::default(),
         }
     }
 }
@@ -305,10 +307,13 @@ impl LikelihoodSpecies for PoissonLogNormalSpecies {
             line: "counts of a log rate with normal noise, the choice where many are large",
             needs: NEEDS,
             label: "sites 1.1",
-            options: &[(
-                "prior",
-                "gamma prior of the noise precisions of log rates: {shape = .., rate = ..}",
-            )],
+            options: &[
+                (
+                    "prior",
+                    "gamma prior of the noise precisions of log rates: {shape = .., rate = ..}",
+                ),
+                FORM,
+            ],
         }
     }
     fn domain(&self) -> Domain {
@@ -321,13 +326,13 @@ impl LikelihoodSpecies for PoissonLogNormalSpecies {
         let choices: PoissonLogNormalChoices = options.read()?;
         proper(choices.prior)
     }
-    fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
-        match way {
-            Way::Stochastic => {
-                Some("its noise is learnt from all cells of a feature at once".to_owned())
-            }
-            _ => one_set_of_weights(way),
+    fn refuses(&self, way: Way, options: &Options) -> Option<String> {
+        if way == Way::Stochastic {
+            return Some("its noise is learnt from all cells of a feature at once".to_owned());
         }
+        let choices = options.read::<PoissonLogNormalChoices>();
+        let form = choices.map(|c| c.form).unwrap_or_default();
+        form.refuses(way).or_else(|| one_set_of_weights(way))
     }
     fn learns_spread(&self, _options: &Options) -> bool {
         true
@@ -346,7 +351,7 @@ impl LikelihoodSpecies for PoissonLogNormalSpecies {
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         let choices: PoissonLogNormalChoices = options.read()?;
         let law = PoissonLogNormal::new(choices.prior).with_prediction(cx.prediction);
-        cell_term(view, law, cx)
+        choices.form.term(view, law, cx)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters};
+use polyview_core::GammaPrior;
 use scale::{Rise, Scale};
 
 fn cell(value: f64) -> Cell {
@@ -103,7 +104,7 @@ fn steps_rise_to_where_the_slope_is_zero() {
     let mut law = NegativeBinomial::default();
     let scale = law.scale();
     check_steps(&mut law, negative_binomial, scale, [1e-3, 1.0, 1e4]);
-    let mut law = PoissonLogNormal::default();
+    let mut law = PoissonLogNormal::new(GammaPrior::new(1.0, 0.1));
     let scale = law.scale();
     check_steps(&mut law, log_normal, scale, [0.012, 1.0, 5e3]);
 }

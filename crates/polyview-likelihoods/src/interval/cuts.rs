@@ -266,6 +266,16 @@ impl ViewParameters for CutPoints {
     fn cut_points(&self, column: usize) -> Option<&[f64]> {
         Some(self.of(column))
     }
+    fn take_cut_points(&mut self, points: &[Vec<f64>]) -> bool {
+        let levels = self.levels.max(1);
+        let fit = |own: &Vec<f64>| own.len() + 1 == levels && own.windows(2).all(|w| w[0] < w[1]);
+        if points.is_empty() || !points.iter().all(fit) {
+            return false;
+        }
+        let gaps = |own: &Vec<f64>| -> Vec<f64> { own.windows(2).map(|w| w[1] - w[0]).collect() };
+        self.by = CutPointsBy::Feature;
+        self.set(points.iter().flat_map(gaps).collect(), points.len())
+    }
     fn name(&self) -> &'static str {
         "gaps"
     }

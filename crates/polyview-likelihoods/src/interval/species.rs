@@ -64,6 +64,9 @@ impl LikelihoodSpecies for OrdinalSpecies {
     fn domain(&self) -> Domain {
         Domain::LEVELS
     }
+    fn has_plain_regression(&self) -> bool {
+        true
+    }
     fn defaults(&self) -> Options {
         Options::of(&Choices::default()).unwrap_or_default()
     }

@@ -92,7 +92,7 @@ impl Slopes {
 }
 
 /// $\ln\Gamma(x)$ for x from 64 on, by Stirling's series.
-fn ln_gamma_of_large(x: f64) -> f64 {
+pub(crate) fn ln_gamma_of_large(x: f64) -> f64 {
     const HALF_LN_2PI: f64 = 0.918_938_533_204_672_7;
     let over = 1.0 / x;
     let square = over * over;

@@ -53,6 +53,7 @@ pub use crate::counts::Rise;
 pub use columns::Expectations;
 pub(crate) use columns::Scratch;
 pub(crate) use forms::{FORM, Form, OfForm, widened_normal};
+pub(crate) use gammas::ln_gamma_of_large;
 pub use law::MixedLaw;
 pub(crate) use sheet::{Cast, Sheet};
 pub use term::Expected;
@@ -283,6 +284,15 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
             variance,
             trials: exposure.map(|t| t.to_owned()),
         })
+    }
+    /// As [`ViewTerm::take_levels`](polyview_core::ViewTerm::take_levels): whether it has taken them.
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
+        let _ = levels;
+        false
+    }
+    /// The levels that it has taken, one for each column; empty where it has none.
+    fn levels(&self) -> &[(f64, f64)] {
+        &[]
     }
     /// What is remarkable about a column with these observed cells, in words for the journal.
     fn remark(&self, cells: &[Cell]) -> Option<&'static str> {

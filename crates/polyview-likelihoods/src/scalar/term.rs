@@ -15,7 +15,9 @@ use polyview_special::Expectation;
 use super::equations::FactorSums;
 use super::sites::{Key, Products, Sites, not_below_zero};
 use super::{Expectations, ScalarLikelihood};
-use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features, view_parameters};
+use crate::cells::{
+    Cell, Data, blocks, blocks_of, check_domain, check_features, levels, view_parameters,
+};
 
 /// Data term of a view with a [`ScalarLikelihood`]; missing cells, in whatever pattern, are
 /// integrated out.
@@ -324,6 +326,18 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
         self.changed();
         true
     }
+    fn take_levels(&mut self, levels: &[(f64, f64)]) -> bool {
+        levels.len() == self.data.columns() && self.likelihood.take_levels(levels)
+    }
+    fn take_cut_points(&mut self, points: &[Vec<f64>]) -> bool {
+        let columns = self.data.columns();
+        let of_view = self.likelihood.view_parameters_mut();
+        let taken = points.len() == columns && of_view.is_some_and(|p| p.take_cut_points(points));
+        if taken {
+            self.changed();
+        }
+        taken
+    }
     fn cut_points(&self, _group: Option<usize>, column: usize) -> Option<Vec<f64>> {
         let of_view = self.likelihood.view_parameters()?;
         of_view.cut_points(column).map(<[f64]>::to_vec)
@@ -392,6 +406,7 @@ impl<L: ScalarLikelihood> Stateful for Expected<L> {
         if let Some(p) = self.likelihood.parameter() {
             state.put_vec(&format!("{prefix}/{}", p.name), &self.parameters);
         }
+        levels::save(self.likelihood.levels(), prefix, state);
         view_parameters::save(self.likelihood.view_parameters(), prefix, state);
     }
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
@@ -400,6 +415,9 @@ impl<L: ScalarLikelihood> Stateful for Expected<L> {
         view_parameters::load(of_view, columns, prefix, state)?;
         if let Some(p) = self.likelihood.parameter() {
             self.parameters = state.vec_of(&format!("{prefix}/{}", p.name), columns)?;
+        }
+        if let Some(own) = levels::load(columns, prefix, state)? {
+            self.likelihood.take_levels(&own);
         }
         self.changed();
         Ok(())

@@ -111,6 +111,9 @@ impl ViewTerm for Weighted {
     fn as_by_group(&mut self) -> Option<&mut dyn ByGroup> {
         self.inner.as_by_group()
     }
+    fn take_cut_points(&mut self, points: &[Vec<f64>]) -> bool {
+        self.inner.take_cut_points(points)
+    }
     fn take_noise(&mut self, variances: &[f64]) -> bool {
         self.inner.take_noise(variances)
     }

@@ -145,6 +145,12 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = variances;
         false
     }
+    /// Takes these cut points between ordered levels, of each column in order and in units of the noise, for its own, where it has some to learn;
+    /// whether it has.
+    fn take_cut_points(&mut self, points: &[Vec<f64>]) -> bool {
+        let _ = points;
+        false
+    }
     /// Brings expected counts to a level, where a likelihood's moments hang on the far end of its noise and say more than was
     /// counted (docs/decisions/0110-levels-of-counts.md). `levels` has a pair for each column: the factor by which its expected counts are multiplied, and
     /// the variance of its counts, less that of Poisson counts, over the square of the mean; [`AS_IT_IS`] leaves a column as it is.

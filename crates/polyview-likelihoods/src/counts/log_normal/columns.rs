@@ -6,6 +6,7 @@
 use polyview_linalg::simd::{Kernel, decay, dispatch, ln, ln_1p};
 
 use super::rates::Rate;
+use crate::scalar::Expectations;
 
 /// Cells whose steps are counted together.
 const TILE: usize = 16;
@@ -14,12 +15,30 @@ const TILE: usize = 16;
 /// $t + (e^t - y)/\tau - \eta - 1/2(e^t + \tau)$, which increases, each by as many of Newton's steps as
 /// it takes, whatever its neighbours need.
 pub(super) fn best(y: &[f64], mean: &[f64], tau: f64, out: &mut [f64]) {
-    dispatch(Roots::<true> { y, mean, tau, out });
+    tilted(y, (mean, &[]), tau, out);
 }
 
-/// As [`best`], beginning with what is there: local numbers of a precision nearby.
-pub(super) fn better(y: &[f64], mean: &[f64], tau: f64, out: &mut [f64]) {
-    dispatch(Roots::<false> { y, mean, tau, out });
+/// As [`best`] of predictors of these variances κ, which log rates follow: roots of the same less
+/// $\tfrac12\kappa\tau^2/(e^t + \tau)^2$. No variances are zero.
+pub(super) fn tilted(y: &[f64], (mean, variance): (&[f64], &[f64]), tau: f64, out: &mut [f64]) {
+    dispatch(Roots::<true> {
+        y,
+        mean,
+        variance,
+        tau,
+        out,
+    });
+}
+
+/// As [`tilted`], beginning with what is there: local numbers of a precision nearby.
+pub(super) fn better(y: &[f64], (mean, variance): (&[f64], &[f64]), tau: f64, out: &mut [f64]) {
+    dispatch(Roots::<false> {
+        y,
+        mean,
+        variance,
+        tau,
+        out,
+    });
 }
 
 /// For each of some cells with those local numbers the posterior's mean and variance, and the bound
@@ -58,6 +77,7 @@ fn exp<const FUSED: bool>(x: f64) -> f64 {
 struct Roots<'a, const ANEW: bool> {
     y: &'a [f64],
     mean: &'a [f64],
+    variance: &'a [f64],
     tau: f64,
     out: &'a mut [f64],
 }
@@ -68,8 +88,14 @@ impl<const ANEW: bool> Kernel for Roots<'_, ANEW> {
         let tau = self.tau;
         let (of_tau, over) = (ln::<FUSED>(tau), 1.0 / tau);
         let tiles = self.y.chunks(TILE).zip(self.mean.chunks(TILE));
+        let mut variances = self.variance.chunks(TILE);
         for ((some_y, some_mean), out) in tiles.zip(self.out.chunks_mut(TILE)) {
-            let (mut y, mut mean) = ([0.0; TILE], [0.0; TILE]);
+            let (mut y, mut mean, mut spread) = ([0.0; TILE], [0.0; TILE], [0.0; TILE]);
+            if let Some(some) = variances.next() {
+                for (to, v) in spread.iter_mut().zip(some) {
+                    *to = 0.5 * v * tau * tau;
+                }
+            }
             y[..some_y.len()].copy_from_slice(some_y);
             mean[..some_mean.len()].copy_from_slice(some_mean);
             let mut t = [0.0; TILE];
@@ -83,7 +109,7 @@ impl<const ANEW: bool> Kernel for Roots<'_, ANEW> {
             }
             for _ in 0..50 {
                 for i in 0..TILE {
-                    let step = newton::<FUSED>(t[i], y[i], mean[i], tau, over);
+                    let step = newton::<FUSED>(t[i], y[i], (mean[i], spread[i]), tau, over);
                     let size = step.abs();
                     let kept = if moves[i] { step.clamp(-3.0, 3.0) } else { 0.0 };
                     t[i] -= kept;
@@ -110,14 +136,21 @@ fn start<const FUSED: bool>(y: f64, eta: f64, over: f64, ln_tau: f64) -> f64 {
 }
 
 /// A step from the right, where the function is convex: numerator and denominator times
-/// $(e^t + \tau)^2$, so that one division is enough.
+/// $(e^t + \tau)^2$, or that to the third, so that one division is enough; `spread` is $\tfrac12\kappa\tau^2$.
 #[inline(always)]
-fn newton<const FUSED: bool>(t: f64, y: f64, eta: f64, tau: f64, over: f64) -> f64 {
+fn newton<const FUSED: bool>(
+    t: f64,
+    y: f64,
+    (eta, spread): (f64, f64),
+    tau: f64,
+    over: f64,
+) -> f64 {
     let rate = exp::<FUSED>(t);
     let sum = rate + tau;
     let square = sum * sum;
-    let value = (t - eta - (y - rate) * over) * square - 0.5 * sum;
-    value / ((1.0 + rate * over) * square + 0.5 * rate)
+    let value = (t - eta - (y - rate) * over) * square - 0.5 * sum - spread;
+    let slope = (1.0 + rate * over) * square + 0.5 * rate;
+    value * sum / (slope * sum + 2.0 * spread * rate)
 }
 
 struct Evaluation<'a> {
@@ -146,6 +179,60 @@ impl Kernel for Evaluation<'_> {
     }
 }
 
+/// What predictors of these means and variances expect of the bound of their cells (`expectation`), without $\ln y!$, at the local
+/// numbers that are best for them.
+pub(super) fn expected(
+    y: &[f64],
+    (mean, variance): (&[f64], &[f64]),
+    tau: f64,
+    out: &mut Expectations<'_>,
+) {
+    // where values will be, there are local numbers first
+    tilted(y, (mean, variance), tau, out.value);
+    dispatch(Expected {
+        y,
+        mean,
+        variance,
+        tau,
+        out: out.part(0..y.len()),
+    });
+}
+
+struct Expected<'a> {
+    y: &'a [f64],
+    mean: &'a [f64],
+    variance: &'a [f64],
+    tau: f64,
+    out: Expectations<'a>,
+}
+
+impl Kernel for Expected<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let tau = self.tau;
+        let Expectations {
+            value,
+            slope,
+            curvature,
+        } = self.out;
+        let cells = self.y.iter().zip(self.mean).zip(self.variance);
+        let out = value.iter_mut().zip(slope).zip(curvature);
+        for (((y, mean), spread), ((value, slope), curvature)) in cells.zip(out) {
+            let rate = exp::<FUSED>(*value);
+            let own = 1.0 / (rate + tau);
+            let (share, left) = (tau * own, rate * own);
+            // not by y - rate, of which large counts leave nothing but rounding
+            let log_rate = *value - 0.5 * (own + share * share * spread);
+            let far = log_rate - mean;
+            let squares = far * far + own + spread * left * left;
+            let logs = 0.5 * ln::<FUSED>(share);
+            *value = y * log_rate - rate - 0.5 * tau * squares + logs + 0.5;
+            *slope = tau * far;
+            *curvature = rate * share;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,7 +253,7 @@ mod tests {
                 assert_eq!(one[0].to_bits(), all[i].to_bits());
                 // from nearby, too
                 best(&y[i..=i], &mean[i..=i], 1.3 * tau, &mut one);
-                better(&y[i..=i], &mean[i..=i], tau, &mut one);
+                better(&y[i..=i], (&mean[i..=i], &[]), tau, &mut one);
                 assert!(
                     (one[0] - all[i]).abs() < 1e-12 * (1.0 + all[i].abs()),
                     "{tau} {i}"

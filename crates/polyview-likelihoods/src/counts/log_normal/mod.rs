@@ -1,6 +1,7 @@
 //! Counts whose log rates have normal noise.
 
 mod columns;
+mod expectation;
 mod rates;
 
 use polyview_core::{AS_IT_IS, Counting, Domain, GammaPrior, Law};
@@ -42,6 +43,10 @@ const RANGE: (f64, f64) = (1e-2, 1e4);
 /// one increasing function. The Gibbs sampler draws x exactly, by rejection from
 /// three tangents of its log-concave density.
 ///
+/// That law of x knows nothing of how unsure η is: a small count, which says next to nothing of its log rate, holds η as
+/// tightly as a large one, and factors of small counts go. As a [`ScalarLikelihood`](crate::ScalarLikelihood) log rates follow
+/// their predictors instead (docs/decisions/0114-log-rates-follow-predictors.md).
+///
 /// The precision has a gamma prior. Variational Bayes takes its most probable
 /// value on the log scale, by steps that never lower the bound at its best local
 /// numbers; the sampler draws it by slices with x summed out.
@@ -59,7 +64,7 @@ pub struct PoissonLogNormal {
 
 impl Default for PoissonLogNormal {
     fn default() -> Self {
-        Self::new(GammaPrior::new(1.0, 0.1))
+        Self::new(GammaPrior::new(1.0, 0.01))
     }
 }
 
@@ -107,7 +112,7 @@ impl PoissonLogNormal {
         tau: f64,
     ) -> Rise {
         let local = if let Some(local) = last {
-            columns::better(y, cells.mean, tau, local);
+            columns::better(y, (cells.mean, &[]), tau, local);
             local
         } else {
             let local = last.insert(vec![0.0; y.len()]);

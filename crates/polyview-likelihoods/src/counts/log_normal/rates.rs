@@ -2,6 +2,7 @@
 //! summed out, draws of the log rate.
 
 use polyview_random::{ChaCha8Rng, uniform_open01};
+use polyview_special::Real;
 
 const LN_2PI: f64 = 1.837_877_066_409_345_3;
 
@@ -94,26 +95,32 @@ fn log_rate_density(x: f64, y: f64, eta: f64, tau: f64) -> (f64, f64) {
 /// density is smooth and log-concave, so that it converges faster than any power
 /// of the step.
 pub(super) fn log_mass(y: f64, eta: f64, tau: f64) -> f64 {
-    let mode = root(y, eta, tau, 0.0);
-    let at = |x: f64| log_rate_density(x, y, eta, tau).0;
-    let (top, step) = (at(mode), 0.5 / (mode.exp() + tau).sqrt());
+    ln_mass(y, eta, tau)
+}
+
+/// [`log_mass`] with its derivatives.
+pub(super) fn ln_mass<R: Real>(y: f64, eta: R, tau: R) -> R {
+    let mode = root(y, eta.value(), tau.value(), 0.0);
+    let at = |x: f64| (eta - x).square() * tau * -0.5 + (y * x - x.exp());
+    let top = at(mode).value();
+    let step = 0.5 / (mode.exp() + tau.value()).sqrt();
     if !top.is_finite() {
-        return f64::NAN;
+        return R::constant(f64::NAN);
     }
-    let mut sum = 1.0;
+    let mut sum = (at(mode) - top).exp();
     for side in [-step, step] {
         let mut x = mode;
         loop {
             x += side;
             let share = (at(x) - top).exp();
-            sum += share;
+            sum = sum + share;
             // the rest falls at least as fast
-            if share < 1e-17 {
+            if share.value() < 1e-17 {
                 break;
             }
         }
     }
-    top + (sum * step).ln() + 0.5 * (tau.ln() - LN_2PI)
+    (sum * step).ln() + (tau.ln() - LN_2PI) * 0.5 + top
 }
 
 /// A draw of the log rate given its count, by rejection: the log density lies

@@ -49,6 +49,38 @@ fn draws_of_large_counts_are_those_of_the_posterior() {
     }
 }
 
+/// Of counts two thirds of which are zero a log rate with noise of its own says next to nothing of its predictor: factors are found all
+/// the same, as by the sampler (docs/decisions/0114-log-rates-follow-predictors.md).
+#[test]
+fn log_normal_counts_that_are_mostly_zero_have_factors() {
+    let (samples, features) = (150, 30);
+    let mut rng = StreamKey::new(4).rng();
+    let z = Mat::from_fn(samples, 2, |_, _| standard_normal(&mut rng));
+    let w = Mat::from_fn(features, 2, |_, _| 0.8 * standard_normal(&mut rng));
+    let eta = &z * w.transpose();
+    let y = Mat::from_fn(samples, features, |n, d| {
+        poisson(&mut rng, (eta[(n, d)] - 1.2).exp()).unwrap()
+    });
+    let data = Dataset::builder().view(table("y", y)).build().unwrap();
+    let spec = models::mofa(5).with_likelihood("y", "poisson-log-normal");
+    let fit = crate::fit(data.clone(), spec.clone()).unwrap();
+    assert_eq!(fit.k(), 2);
+    let mut drawn = models::sshiba(2).with_likelihood("y", "poisson-log-normal");
+    drawn.engine = EngineKind::Gibbs;
+    (drawn.gibbs.warm_up, drawn.gibbs.sweeps) = (200, 200);
+    let [vb, gibbs] = [
+        deviance(&fit),
+        deviance(&crate::fit(data.clone(), drawn).unwrap()),
+    ];
+    assert!(vb > 0.2 && (vb - gibbs).abs() < 0.08, "{vb} {gibbs}");
+    // the bound of log rates that do not follow loses one
+    let mut bound = spec;
+    let form = "poisson-log-normal{form=bound}".parse::<crate::Likelihood>();
+    bound = bound.with_likelihood("y", form.unwrap());
+    let lost = deviance(&crate::fit(data, bound).unwrap());
+    assert!(lost < 0.7 * vb, "{lost} {vb}");
+}
+
 /// Counts of means of 3 to 700 beside numbers, whose factors start where the largest counts are: the rows of the counts
 /// climb from places where their rates are flat.
 #[test]
