@@ -45,6 +45,22 @@ pub fn class_frequencies(
     Ok(found.into_iter().map(|n| n / all).collect())
 }
 
+/// Share of each ordered level, 1 to `levels`, in every column, half a cell of each added: of each column as many as there are levels. `NaN` stands
+/// for a missing cell, and cells that are no level do not count.
+pub fn level_frequencies(y: MatRef<'_, f64>, levels: usize) -> Vec<Vec<f64>> {
+    let of = |d: usize| {
+        let mut found = vec![0.5; levels];
+        for level in y.col(d).iter().filter(|x| x.fract() == 0.0 && **x >= 1.0) {
+            if let Some(count) = found.get_mut(*level as usize - 1) {
+                *count += 1.0;
+            }
+        }
+        let all: f64 = found.iter().sum();
+        found.into_iter().map(|n| n / all).collect()
+    };
+    (0..y.ncols()).map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use polyview_linalg::Mat;
@@ -62,6 +78,20 @@ mod tests {
         });
         assert!((means(y.as_ref())[0] - 2.0 / 3.0).abs() < 1e-15 && means(y.as_ref())[1].is_nan());
         assert_eq!(frequencies(y.as_ref()), [2.5 / 4.0, 0.5]);
+    }
+
+    #[test]
+    fn no_level_is_impossible() {
+        let y = Mat::from_fn(5, 2, |n, d| {
+            if d == 0 {
+                [1.0, 3.0, f64::NAN, 1.0, 9.0][n]
+            } else {
+                f64::NAN
+            }
+        });
+        let found = level_frequencies(y.as_ref(), 3);
+        assert_eq!(found[0], [2.5 / 4.5, 0.5 / 4.5, 1.5 / 4.5]);
+        assert_eq!(found[1], [0.5 / 1.5; 3]);
     }
 
     #[test]

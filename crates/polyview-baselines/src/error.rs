@@ -47,6 +47,20 @@ pub enum BaselineError {
         /// The value.
         value: f64,
     },
+    /// An ordered level that is none of those that there are.
+    #[error(
+        "the level at row {row}, column {column} is {value}; give a whole number from 1 to {levels}, or NaN where it is missing"
+    )]
+    NotALevel {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// The value.
+        value: f64,
+        /// Number of levels.
+        levels: usize,
+    },
     /// A class beyond the classes.
     #[error("the class of sample {row} is {class}, of {classes} classes numbered from 0")]
     UnknownClass {

@@ -27,10 +27,12 @@
 //! | the same where limits may be all that is known of a number | [`limited_ridge`] | Tobin 1958, Olsen 1978 |
 //! | the same on similarities, the best of several | [`kernel_ridge`] | Saunders, Gammerman and Vovk 1998 |
 //! | labels 0 and 1, each by itself | [`logistic`] | le Cessie and van Houwelingen 1992 |
+//! | ordered levels, each target by itself | [`ordered_probit`] | McCullagh 1980 |
+//! | numbers, labels and classes on few of the features | [`lasso_held_out`], [`sparse_logistic_held_out`], [`sparse_multinomial_held_out`] | Tibshirani 1996 |
 //! | one of several classes | [`multinomial`] | Böhning 1992 |
 //! | one of several classes, the machine of each against the others | [`linear_svm`] | Hsieh, Chang, Lin, Keerthi and Sundararajan 2008 |
 //! | penalties by folds of the training samples | [`Tuning`] | |
-//! | what needs no features | [`means`], [`frequencies`], [`class_frequencies`] | |
+//! | what needs no features | [`means`], [`frequencies`], [`class_frequencies`], [`level_frequencies`] | |
 //! | hidden cells of a matrix | [`soft_impute`] | Mazumder, Hastie and Tibshirani 2010 |
 //! | folds that keep the shares of labels | [`stratified`] | Sechidis, Tsoumakas and Vlahavas 2011 |
 //! | folds that keep groups of samples together | [`grouped`] | |
@@ -53,14 +55,15 @@ mod soft;
 mod svm;
 mod tuning;
 
-pub use constant::{class_frequencies, frequencies, means};
+pub use constant::{class_frequencies, frequencies, level_frequencies, means};
 pub use design::Design;
 pub use error::BaselineError;
 pub use folds::{grouped, parts, stratified};
 pub use kernel::{KERNEL_PENALTIES, KernelRidge, Similarities, kernel_ridge};
 pub use regression::{
-    Limited, Regression, limited_ridge, logistic, logistic_held_out, multinomial,
-    multinomial_held_out, ridge, ridge_held_out,
+    Limited, Ordered, Regression, lasso_held_out, limited_ridge, logistic, logistic_held_out,
+    multinomial, multinomial_held_out, ordered_probit, ridge, ridge_held_out,
+    sparse_logistic_held_out, sparse_multinomial_held_out,
 };
 pub use soft::{SoftImpute, SoftImputeOptions, soft_impute};
 pub use svm::{LinearSvm, SvmOptions, linear_svm};

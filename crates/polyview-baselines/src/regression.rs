@@ -2,6 +2,8 @@
 
 mod descent;
 mod limits;
+mod ordered;
+mod sparse;
 mod squares;
 
 use std::collections::BTreeMap;
@@ -12,6 +14,8 @@ use crate::error::{finite, same};
 use crate::{BaselineError, Tuning, parts};
 use descent::{ln_sum_exp, logistic_of, smooth};
 pub use limits::{Limited, limited_ridge};
+pub use ordered::{Ordered, ordered_probit};
+pub use sparse::{lasso_held_out, sparse_logistic_held_out, sparse_multinomial_held_out};
 use squares::squares;
 
 /// How linear predictors become predictions.
@@ -124,6 +128,12 @@ pub fn logistic_held_out(
     y: MatRef<'_, f64>,
     tuning: &Tuning,
 ) -> Result<(Regression, Mat<f64>), BaselineError> {
+    checked_labels(y)?;
+    by_target(Kind::Logistic, x, y, tuning)
+}
+
+/// Refuses labels that are none.
+fn checked_labels(y: MatRef<'_, f64>) -> Result<(), BaselineError> {
     for column in 0..y.ncols() {
         for row in 0..y.nrows() {
             let value = y[(row, column)];
@@ -132,7 +142,7 @@ pub fn logistic_held_out(
             }
         }
     }
-    by_target(Kind::Logistic, x, y, tuning)
+    Ok(())
 }
 
 /// Multinomial logistic regression with a penalty on the squares of the coefficients of all classes: the softmax of linear
@@ -161,27 +171,9 @@ pub fn multinomial_held_out(
     count: usize,
     tuning: &Tuning,
 ) -> Result<(Regression, Mat<f64>), BaselineError> {
-    same("classes of samples", x.nrows(), classes.len())?;
-    tuning.check(x.nrows())?;
-    finite("features", x, false)?;
-    if let Some((row, class)) = (classes.iter().enumerate())
-        .find_map(|(row, c)| c.filter(|c| *c >= count).map(|c| (row, c)))
-    {
-        return Err(BaselineError::UnknownClass {
-            row,
-            class,
-            classes: count,
-        });
-    }
-    let keep: Vec<usize> = (0..x.nrows()).filter(|&n| classes[n].is_some()).collect();
-    if keep.is_empty() {
-        return Err(BaselineError::NothingObserved { what: "classes" });
-    }
+    let (keep, y) = checked_classes(x, classes, count, tuning)?;
     let reduced = Reduced::of(x)?;
     let turned = Reduced::as_it_is(rows(reduced.x.as_ref(), &keep)).turned()?;
-    let y = Mat::from_fn(keep.len(), count, |n, c| {
-        f64::from(u8::from(classes[keep[n]] == Some(c)))
-    });
     let fold: Vec<usize> = keep.iter().map(|&n| tuning.fold[n]).collect();
     let mut held = Mat::full(x.nrows(), count, f64::NAN);
     let (beta, penalty, own) = smooth(
@@ -200,6 +192,35 @@ pub fn multinomial_held_out(
         penalties: vec![penalty],
     };
     Ok((fit, held))
+}
+
+/// The samples that have a class, and of each a one for its own.
+fn checked_classes(
+    x: MatRef<'_, f64>,
+    classes: &[Option<usize>],
+    count: usize,
+    tuning: &Tuning,
+) -> Result<(Vec<usize>, Mat<f64>), BaselineError> {
+    same("classes of samples", x.nrows(), classes.len())?;
+    tuning.check(x.nrows())?;
+    finite("features", x, false)?;
+    if let Some((row, class)) = (classes.iter().enumerate())
+        .find_map(|(row, c)| c.filter(|c| *c >= count).map(|c| (row, c)))
+    {
+        return Err(BaselineError::UnknownClass {
+            row,
+            class,
+            classes: count,
+        });
+    }
+    let keep: Vec<usize> = (0..x.nrows()).filter(|&n| classes[n].is_some()).collect();
+    if keep.is_empty() {
+        return Err(BaselineError::NothingObserved { what: "classes" });
+    }
+    let y = Mat::from_fn(keep.len(), count, |n, c| {
+        f64::from(u8::from(classes[keep[n]] == Some(c)))
+    });
+    Ok((keep, y))
 }
 
 /// Puts a column of some samples where these are among all.

@@ -96,7 +96,7 @@ pub(super) fn least_loss(
 }
 
 /// Minus the log likelihood of a sample.
-fn loss(kind: Kind, y: MatRef<'_, f64>, score: &Mat<f64>, n: usize) -> f64 {
+pub(super) fn loss(kind: Kind, y: MatRef<'_, f64>, score: &Mat<f64>, n: usize) -> f64 {
     if kind == Kind::Multinomial {
         let of_truth: f64 = (0..y.ncols()).map(|c| y[(n, c)] * score[(n, c)]).sum();
         return ln_sum_exp(score, n) - of_truth;
@@ -191,7 +191,7 @@ pub(super) fn logistic_of(s: f64) -> f64 {
 }
 
 /// $\ln(1 + e^s)$ without overflow.
-fn softplus(s: f64) -> f64 {
+pub(super) fn softplus(s: f64) -> f64 {
     s.max(0.0) + (-s.abs()).exp().ln_1p()
 }
 

@@ -128,9 +128,9 @@ pub struct ChoiceArgs {
     /// what each says of samples whose labels were hidden in three folds (drawn by the
     /// samples' IDs, whatever their order; means of what
     /// these leave open: few samples leave something to the worse one as well); what
-    /// is predicted better so goes by similarities to training samples in place of the
-    /// features themselves (VIEW=linear-mixture leaves that out, and keeps nothing of
-    /// single samples: the default with --no-data); views that are predicted so are targets
+    /// is predicted better so goes by few of the features, or by similarities to training
+    /// samples in their place (VIEW=linear-mixture leaves similarities out, and keeps nothing
+    /// of single samples: the default with --no-data); views that are predicted so are targets
     /// together, hidden together in these folds; new samples that lack a view, or have some of
     /// these targets, have a regression on what they have too, beside the other or in its place,
     /// which is made when they come, from the training samples in the model (with --no-data what
@@ -142,7 +142,8 @@ pub struct ChoiceArgs {
     /// ways and the joint fit's own predicts five such folds best, of which a mixture
     /// is none (tens of times the time of a fit where there are many features);
     /// VIEW=no: by the joint fit. May be given several times [default: mixture for
-    /// labels (bernoulli, categorical) of at most twenty columns, for times (survival)
+    /// labels (bernoulli, categorical) of at most twenty columns, for times (survival),
+    /// for a single column of numbers (gaussian, censored) or of ordered levels (ordinal),
     /// and for targets of cross-validate and of a study, with --model mofa,
     /// sshiba or bibfa and --engine vb; labels of other likelihoods (probit, svm, ...)
     /// have no such regression and are predicted by the joint fit; VIEW alone for labels with --model rank; else the joint fit].

@@ -70,7 +70,7 @@ impl Study {
         })
     }
 
-    /// Has the views `targets`, or where there are none all labels and times to an event, predicted by a mixture of the joint fit and a regression
+    /// Has the views `targets`, or where there are none all labels, times to an event and single columns of numbers and of ordered levels, predicted by a mixture of the joint fit and a regression
     /// (`how`: [`Settle::Mixture`] or [`Settle::LinearMixture`]), unless something is said of how; views of zeros and ones with many columns are no labels.
     /// Says which those are. Where the model refuses it they are left to the joint fit. Targets beside which no regression
     /// stands are left to it too, and no regression of another target goes by them.
@@ -90,7 +90,9 @@ impl Study {
             let domain = self.model.view(name).likelihood.domain();
             let few = |d: polyview::Domain| {
                 let columns = data.view(name).map_or(0, polyview::View::n_features);
-                d.is_survival() || d.is_label() && (d.has_classes() || columns <= LABELS)
+                d.is_survival()
+                    || (d.is_ordered() || d.is_real()) && columns == 1
+                    || d.is_label() && (d.has_classes() || columns <= LABELS)
             };
             domain.is_some_and(few)
         };

@@ -51,6 +51,46 @@ fn tables(at: &Path) {
     put(at, "wide.csv", wide);
 }
 
+/// A view of one number, or of one column of levels, is an outcome; one of two numbers may be features.
+#[test]
+fn single_columns_are_mixed_and_several_are_not() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let (mut one, mut two, mut level) = (
+        "id,v\n".to_owned(),
+        "id,v,w\n".to_owned(),
+        "id,l\n".to_owned(),
+    );
+    for n in 0..N {
+        let v = number(n, 0) + 0.3 * number(n, 2);
+        let _ = writeln!(one, "s{n},{v:.4}");
+        let _ = writeln!(two, "s{n},{v:.4},{:.4}", number(n, 3));
+        let _ = writeln!(level, "s{n},{}", 1 + u8::from(v > -0.3) + u8::from(v > 0.4));
+    }
+    put(at, "one.csv", one);
+    put(at, "two.csv", two);
+    put(at, "level.csv", level);
+    for (view, is_mixed) in [
+        ("v=one.csv:gaussian", true),
+        ("v=two.csv:gaussian", false),
+        ("v=level.csv:ordinal", true),
+    ] {
+        let told = said(
+            at,
+            &format!(
+                "fit --model sshiba --view x=x.csv:gaussian --view {view} -k 2 --out m.pv --force"
+            ),
+        );
+        let mixed = told.contains("v: predicted from other views by a mixture");
+        assert_eq!(mixed, is_mixed, "{view}: {told}");
+        said(
+            at,
+            "predict m.pv --view x=x.csv --target v --out v.csv --force",
+        );
+    }
+}
+
 #[test]
 fn labels_are_mixed_and_tables_of_features_are_not() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -41,7 +41,9 @@ pub(super) fn take_settled(
         let rows = v.weights.moments().explicit_rows();
         // a regression knows no components, each of which has predictors of its own
         let regressed = rows / v.term.shape().components.unwrap_or(1);
-        take_mixture(header, (&v.name, regressed), checked, &mut again)?;
+        let points = v.term.cut_points(None, 0).map(|own| own.len());
+        let of = (v.name.as_str(), regressed, points);
+        take_mixture(header, of, checked, &mut again)?;
         if !state.arrays().keys().any(|name| name.starts_with(&at)) {
             continue;
         }
@@ -102,10 +104,11 @@ fn take_features(
     Ok(())
 }
 
-/// The shares of the ways of which a view is mixed, and its regression on the features of others.
+/// The shares of the ways of which a view is mixed, and its regression on the features of others: of so many predictors, with as
+/// many cut points of ordered levels.
 fn take_mixture(
     header: &ModelHeader,
-    (target, predictors): (&str, usize),
+    (target, predictors, points): (&str, usize, Option<usize>),
     checked: Checked<'_>,
     again: &mut State,
 ) -> Result<(), Fault> {
@@ -129,6 +132,9 @@ fn take_mixture(
     if arrays.contains_key(&at("noise")) {
         names.push((at("noise"), vec![predictors]));
     }
+    if let Some(points) = points {
+        names.push((at("cuts"), vec![points, predictors]));
+    }
     for view in header.views.iter().filter(|v| v.name != target) {
         let name = at(&format!("of/{}", view.name));
         if arrays.contains_key(&name) {
@@ -143,6 +149,12 @@ fn take_mixture(
     if noise.is_some_and(|n| n.values.iter().any(|v| *v <= 0.0)) {
         let name = format!("{}{}", checked.place, at("noise"));
         return Err(Fault::values(&name, "holds a variance that is not above 0"));
+    }
+    if let (Some(cuts), Some(points)) = (arrays.get(&at("cuts")), points) {
+        let mut each = cuts.values.chunks(points.max(1));
+        if !each.all(|own| own.windows(2).all(|two| two[0] < two[1])) {
+            return Err(checked.bad(&at("cuts"), "holds cut points that are out of order"));
+        }
     }
     Ok(())
 }

@@ -20,9 +20,11 @@ const FEWEST: usize = 50;
 const POINTS: usize = 1000;
 /// Most numbers that are kept of these.
 const NUMBERS: usize = 1 << 20;
-/// Widths that are tried, as multiples of the median distance of samples, and one of which a kernel has hardly any curve.
-const WIDTHS: [f64; 8] = [0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.41, 2.0];
-const STRAIGHT: f64 = 8.0;
+/// Widths that are tried, as multiples of the median distance of samples. Squares and products of features are seen best by wide ones: a kernel
+/// of four times that distance is nearly a polynomial.
+const WIDTHS: [f64; 10] = [0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.41, 2.0, 2.83, 4.0];
+/// Least share of the variance that a bend adds: a wide kernel and none differ by less where nothing bends.
+const LEAST: f64 = 0.01;
 /// Streams of the draw of the points, and of the samples that widths are compared in.
 const DRAWN: u32 = 0x6376_7074;
 const COMPARED: u32 = 0x6376_7764;
@@ -230,7 +232,7 @@ impl Fit {
             (0..columns.ncols()).all(|r| columns.col_as_slice(r).iter().all(|k| k.is_finite()));
         Ok(known.then_some(Similar { curved, columns }))
     }
-    /// γ of the kernel by which most is predicted beyond what one predicts that does not bend, if there is any.
+    /// γ of the kernel by which most is predicted beyond what a linear one predicts, if any adds to that.
     fn bend(&self, x: &Mat<f64>, at: usize, known: &[u32], key: StreamKey) -> Result<Option<f64>> {
         let rows = some_of(known.to_vec(), &self.samples, SAMPLES, key.block(COMPARED));
         let of_rows =
@@ -254,17 +256,23 @@ impl Fit {
             return Ok(None);
         };
         let kernel = of_width(median, distance);
-        let Ok(comparison) = Comparison::new(own, &kernel, y.as_ref(), seed) else {
+        let linear = KernelChoice {
+            family: Family::Linear,
+            ..kernel
+        };
+        let [bent, straight] =
+            [kernel, linear].map(|kernel| Comparison::new(own.clone(), &kernel, y.as_ref(), seed));
+        let (Ok(bent), Ok(straight)) = (bent, straight) else {
             return Ok(None);
         };
-        let shares = |times: f64| (comparison.shares_of_width(times * distance)).map_err(wrong);
-        let straight = shares(STRAIGHT)?;
+        let shares = |times: f64| bent.shares_of_width(times * distance).map_err(wrong);
+        let straight = straight.shares_of_width(distance).map_err(wrong)?;
         // what is in proportion to the features has no say in how the others bend
         let gain = |own: &[f64]| -> f64 {
             let each = own.iter().zip(&straight);
             each.map(|(own, straight)| (own - straight).max(0.0)).sum()
         };
-        let (mut best, mut most) = (None, 0.0);
+        let (mut best, mut most) = (None, LEAST);
         for times in WIDTHS {
             let gain = gain(&shares(times)?);
             if gain > most {

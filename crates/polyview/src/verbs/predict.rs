@@ -242,9 +242,9 @@ impl Fit {
                     placing.place(place, &mut component)?;
                     let share = |s: &f64| s / draws as f64;
                     let shares: Vec<f64> = shares.iter().map(share).collect();
-                    if let Way::Regressed(scores, noise) = way {
+                    if let Way::Regressed(scores, parameters) = way {
                         let view = component.views.swap_remove(at);
-                        parts.push((known(view, scores, noise), shares));
+                        parts.push((known(view, scores, parameters), shares));
                         continue;
                     }
                     // factors come from other views, the same for each way
@@ -317,7 +317,6 @@ impl Fit {
             .into());
         };
         let laws = Laws::new(parts, info);
-        let score = kind.is_probability().then(|| laws.scores());
         let probability_sd = kind.has_trials().then(|| laws.chances());
         let normal_scores = info.scaling.scores.as_ref().map(|scale| {
             let [mean, sd] = laws.working_moments();
@@ -338,6 +337,10 @@ impl Fit {
         } else {
             laws.moments()
         };
+        let score = (kind.is_probability()).then(|| match ways.len() {
+            0 | 1 => laws.scores(),
+            _ => log_odds(&mean),
+        });
         notes.extend(
             info.unobserved_note()
                 .map(|n| format!("view '{}': {n}", info.name)),
@@ -367,4 +370,13 @@ impl Fit {
             laws,
         })
     }
+}
+
+/// The predictors of a logistic function that has these probabilities, none beyond what rounding tells from 0 and 1.
+fn log_odds(probabilities: &Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(probabilities.nrows(), probabilities.ncols(), |n, d| {
+        let p = probabilities[(n, d)];
+        let p = p.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+        (p / (1.0 - p)).ln()
+    })
 }

@@ -32,7 +32,7 @@ pub struct Prediction {
     /// leave it. `None` for all other data.
     pub probability_sd: Option<Mat<f64>>,
     /// Of labels 0 and 1 their scores, samples × features: the mean of the linear
-    /// predictor, positive where a 1 is the more probable. `None` for all other
+    /// predictor, of a mixture of ways the logarithm of the odds; positive where a 1 is the more probable. `None` for all other
     /// data.
     pub score: Option<Mat<f64>>,
     /// The predictions in normal scores, of a view that is scaled by them

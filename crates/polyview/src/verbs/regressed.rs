@@ -9,7 +9,7 @@ use super::curved::Curved;
 use super::filled::{Filled, is_filled};
 use super::holes::Holes;
 use super::laws::Part;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fit::{ComponentView, Fit};
 
 /// What predicts a view from the features of others alone: linear predictors
@@ -22,8 +22,53 @@ pub(crate) struct Regressed {
     pub(super) curved: Option<Curved>,
     /// Of each predictor.
     pub(super) intercept: Vec<f64>,
+    /// What its law has beside the predictors.
+    pub(super) parameters: Parameters,
+}
+
+/// What the law of a view has beside its linear predictors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Parameters {
     /// Of numbers the variance about the predictors of each, of samples that were held out; else empty.
     pub(super) noise: Vec<f64>,
+    /// Of ordered levels the cut points of each feature, units of the noise, which add up to zero; else empty.
+    pub(super) cuts: Vec<Vec<f64>>,
+}
+
+impl Parameters {
+    fn save(&self, at: &str, state: &mut State) {
+        if !self.noise.is_empty() {
+            state.put_vec(&format!("{at}noise"), &self.noise);
+        }
+        if let Some(first) = self.cuts.first() {
+            let cuts = Mat::from_fn(first.len(), self.cuts.len(), |k, d| self.cuts[d][k]);
+            state.put_mat(&format!("{at}cuts"), cuts.as_ref());
+        }
+    }
+    fn load(at: &str, state: &StateReader<'_>) -> Result<Self> {
+        let (noise, cuts) = (format!("{at}noise"), format!("{at}cuts"));
+        let mut out = Self::default();
+        if state.has(&noise) {
+            out.noise = state.vec(&noise)?;
+        }
+        if state.has(&cuts) {
+            let cuts = state.mat(&cuts)?;
+            out.cuts = cuts
+                .col_iter()
+                .map(|c| c.iter().copied().collect())
+                .collect();
+        }
+        Ok(out)
+    }
+    /// Those of some predictors from others.
+    pub(super) fn take(&mut self, predictor: usize, from: &Self) {
+        if let (Some(to), Some(from)) = (self.noise.get_mut(predictor), from.noise.get(predictor)) {
+            *to = *from;
+        }
+        if let (Some(to), Some(from)) = (self.cuts.get_mut(predictor), from.cuts.get(predictor)) {
+            to.clone_from(from);
+        }
+    }
 }
 
 /// What one view is multiplied by.
@@ -51,9 +96,7 @@ impl Regressed {
     pub(super) fn save(&self, fit: &Fit, target: &str, state: &mut State) {
         let at = place(target);
         state.put_vec(&format!("{at}intercept"), &self.intercept);
-        if !self.noise.is_empty() {
-            state.put_vec(&format!("{at}noise"), &self.noise);
-        }
+        self.parameters.save(&at, state);
         if let Some(curved) = &self.curved {
             curved.save(fit, &format!("{at}curved/"), state);
         }
@@ -79,13 +122,11 @@ impl Regressed {
                 None
             });
         }
-        let noise = format!("{at}noise");
-        let noise = state.has(&noise).then(|| state.vec(&noise)).transpose();
         Ok(Self {
             of_view,
             curved: Curved::load(&format!("{at}curved/"), state)?,
             intercept: state.vec(&format!("{at}intercept"))?,
-            noise: noise.map_err(Error::from)?.unwrap_or_default(),
+            parameters: Parameters::load(&at, state)?,
         })
     }
     /// Linear predictors of so many samples, of which `views` are known.
@@ -248,10 +289,11 @@ impl Source {
     }
 }
 
-/// The law of a view with these linear predictors, with these variances of numbers about them. Where components of the
+/// The law of a view with these linear predictors, and these parameters beside them. Where components of the
 /// factors have predictors of their own (spec/maxmargin-rank 2.5), all have these: the mixture of equal laws is that law,
 /// whichever component a sample belongs to.
-pub(super) fn known(mut view: ComponentView, scores: &Scores, noise: &[f64]) -> Part {
+pub(super) fn known(mut view: ComponentView, scores: &Scores, parameters: &Parameters) -> Part {
+    let Parameters { noise, cuts } = parameters;
     let (rows, predictors) = scores.mean.shape();
     let columns = predictors * view.term.shape().components.unwrap_or(1);
     let k = view.weights.k();
@@ -275,6 +317,9 @@ pub(super) fn known(mut view: ComponentView, scores: &Scores, noise: &[f64]) -> 
         }
     }
     view.weights = RowMoments::point(Mat::zeros(columns, k));
+    if !cuts.is_empty() {
+        view.term.take_cut_points(cuts);
+    }
     if !view.term.take_noise(noise)
         && let Some(own) = view.term.as_noise_mut()
         && let Some(mut gammas) = own.precisions().cloned()

@@ -3,13 +3,13 @@
 mod means;
 mod one;
 
-use polyview_core::View;
+use polyview_core::{Domain, View};
 use polyview_linalg::Mat;
 
 use self::one::One;
 use super::filled::Filled;
 use super::laws::Laws;
-use super::regressed::{Regressed, Scores, known};
+use super::regressed::{Parameters, Regressed, Scores, known};
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::spec::Settle;
@@ -68,7 +68,7 @@ impl Fit {
     ///
     /// Where some of these views have a kernel and others none, one penalty for both is seldom right for either: each
     /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold. Where none
-    /// has one, each is predicted in proportion to the features or by a kernel of them in the same way.
+    /// has one, each is predicted in proportion to the features, to few of them, or by a kernel of them in the same way.
     pub(super) fn regress(
         &self,
         (targets, views): (&[usize], &[Option<View>]),
@@ -84,22 +84,33 @@ impl Fit {
         } else {
             self.regress_on_similar(&x, at, fold_of)?
         };
+        let few = if has_kernel {
+            None
+        } else {
+            self.regress_on_few((&sources, &x), at, fold_of)?
+        };
         let mut tried: Vec<One> = (self.kinds(sources).iter())
             .map(|sources| self.regress_on((sources, &x), at, fold_of))
             .collect::<Result<_>>()?;
+        tried.extend(few);
         tried.extend(curved);
         // by one noise, so that numbers are compared by their squares
-        let noise = tried[0].found.noise.clone();
+        let noise = tried[0].found.parameters.noise.clone();
         let densities: Vec<Mat<f64>> = (tried.iter())
-            .map(|own| self.ln_densities_by(at, &own.held, &noise))
+            .map(|own| {
+                let parameters = Parameters {
+                    noise: noise.clone(),
+                    cuts: own.found.parameters.cuts.clone(),
+                };
+                self.ln_densities_by(at, &own.held, &parameters)
+            })
             .collect::<Result<_>>()?;
         let of = most_likely(&densities, tried[0].held.mean.ncols());
         let mut best = merged(tried, &of);
-        let domain = self.domain(at);
-        if !domain.is_label() && !domain.has_classes() && !domain.is_censored() {
-            best.found.noise = self.noise_about(at, &best.held)?;
+        if self.domain(at) == Domain::Reals {
+            best.found.parameters.noise = self.noise_about(at, &best.held)?;
         }
-        let densities = self.ln_densities_by(at, &best.held, &best.found.noise)?;
+        let densities = self.ln_densities_by(at, &best.held, &best.found.parameters)?;
         Ok((best.found, densities))
     }
 
@@ -119,10 +130,10 @@ impl Fit {
         &self,
         at: usize,
         scores: &Scores,
-        noise: &[f64],
+        parameters: &Parameters,
     ) -> Result<Mat<f64>> {
         let mut component = self.component(0)?;
-        let part = known(component.views.swap_remove(at), scores, noise);
+        let part = known(component.views.swap_remove(at), scores, parameters);
         let laws = Laws::new(
             vec![(part, vec![1.0; scores.mean.nrows()])],
             &self.views[at],
@@ -166,9 +177,7 @@ fn merged(mut tried: Vec<One>, of: &[usize]) -> One {
             }
         }
         out.found.intercept[c] = own.found.intercept[c];
-        if let (Some(to), Some(from)) = (out.found.noise.get_mut(c), own.found.noise.get(c)) {
-            *to = *from;
-        }
+        out.found.parameters.take(c, &own.found.parameters);
         (out.held.mean.col_as_slice_mut(c)).copy_from_slice(own.held.mean.col_as_slice(c));
         if let (Some(to), Some(from)) = (&mut out.held.variance, &own.held.variance) {
             to.col_as_slice_mut(c).copy_from_slice(from.col_as_slice(c));

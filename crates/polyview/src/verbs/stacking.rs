@@ -10,7 +10,7 @@ use self::anew::Anew;
 pub(crate) use self::shares::WAYS;
 use self::shares::found_of;
 use super::held_out::Folds;
-use super::regressed::{Regressed, Scores, place as regression};
+use super::regressed::{Parameters, Regressed, Scores, place as regression};
 use super::settle::Watch;
 use crate::assemble::never_settled;
 use crate::error::Result;
@@ -38,8 +38,8 @@ pub(super) enum Way {
     Joint,
     /// By what it was settled on, if it was.
     Settled,
-    /// By these linear predictors, and variances of numbers about them.
-    Regressed(Scores, Vec<f64>),
+    /// By these linear predictors, and parameters beside them.
+    Regressed(Scores, Parameters),
 }
 
 /// A way and its share of each sample.
@@ -276,7 +276,7 @@ impl Fit {
                 }
             }
             let known = regressed.scores(self, views, samples)?;
-            ways.push((Way::Regressed(known, regressed.noise), shares));
+            ways.push((Way::Regressed(known, regressed.parameters), shares));
         }
         if samples > 0 {
             ways.retain(|(_, shares)| shares.iter().any(|s| *s > 0.0));

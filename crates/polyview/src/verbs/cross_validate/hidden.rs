@@ -1,6 +1,8 @@
 //! Cells hidden at random, predicted from those that are left.
 
-use polyview_baselines::{SoftImputeOptions, class_frequencies, frequencies, means, soft_impute};
+use polyview_baselines::{
+    SoftImputeOptions, class_frequencies, frequencies, level_frequencies, means, soft_impute,
+};
 use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 use polyview_special::{gamma, ln_gamma};
@@ -8,7 +10,7 @@ use polyview_special::{gamma, ln_gamma};
 use super::CrossValidateScore as Score;
 use super::inputs::{columns, groups, side_by_side};
 use super::plan::{Job, Plan, What};
-use super::scored::{largest, level_scores, level_shares};
+use super::scored::{largest, level_scores};
 use super::workers::{Done, Scored, Teller};
 use super::{baselines, limited};
 use crate::error::Result;
@@ -307,7 +309,8 @@ impl<'a> Cells<'a> {
     }
     /// Each cell of ordered levels by the shares of its feature.
     fn by_shares(&self) -> Vec<Scored> {
-        let shares = level_shares(self.left, largest(self.truth));
+        let shares =
+            level_frequencies(self.left.to_values_with_nan().as_ref(), largest(self.truth));
         let truth: Vec<f64> = self.places.iter().map(|p| self.value(*p)).collect();
         let said: Vec<Vec<f64>> = self.places.iter().map(|p| shares[p.1].clone()).collect();
         level_scores(&truth, &said).unwrap_or_default()

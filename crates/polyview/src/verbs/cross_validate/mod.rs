@@ -305,6 +305,8 @@ impl fmt::Display for CrossValidateProgress {
 ///   ([`polyview_baselines`]): missing cells at their means, labels as 0 and 1, classes one column each, counts as
 ///   $\ln(1 + x)$, penalties chosen by folds of the training samples. Counts are predicted by ridge regression of $\ln(1 + x)$,
 ///   brought back by the mean of the exponentials of the training residuals;
+/// * *ordered regression* of ordered levels ([`ordered_probit`](polyview_baselines::ordered_probit)), likewise, cut points of each
+///   feature its own;
 /// * *regression on limits* of numbers of which limits may be all that is known, and of times to an event
 ///   ([`limited_ridge`](polyview_baselines::limited_ridge)), likewise; its law of a cell is normal, with the noise that it has
 ///   about what its own folds say. The means of such numbers are those of the normal laws under which the training cells are most

@@ -296,20 +296,6 @@ pub(super) fn largest(view: &View) -> usize {
     (0..known.ncols()).map(of).fold(2.0, f64::max) as usize
 }
 
-/// Shares of the levels of each feature, half a datum added to each.
-pub(super) fn level_shares(view: &View, levels: usize) -> Vec<Vec<f64>> {
-    let known = view.to_values_with_nan();
-    let of = |d: usize| {
-        let mut shares = vec![0.5; levels];
-        for x in known.col_as_slice(d).iter().filter(|x| !x.is_nan()) {
-            shares[(*x as usize).clamp(1, levels) - 1] += 1.0;
-        }
-        let total: f64 = shares.iter().sum();
-        shares.into_iter().map(|s| s / total).collect()
-    };
-    (0..known.ncols()).map(of).collect()
-}
-
 /// The scores of probabilities of levels; none without a cell.
 pub(super) fn level_scores(
     truth: &[f64],

@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use polyview_baselines::{
-    Design, Tuning, class_frequencies, frequencies, limited_ridge, logistic, means, multinomial,
-    ridge,
+    Design, Tuning, class_frequencies, frequencies, level_frequencies, limited_ridge, logistic,
+    means, multinomial, ordered_probit, ridge,
 };
 use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
 use super::inputs::{columns, groups, limits, side_by_side};
 use super::plan::{Job, Plan, What, two_steps};
-use super::scored::{Predicted, Target, level_shares, scores};
+use super::scored::{Predicted, Target, scores};
 use super::workers::{Done, Teller};
 use super::{baselines, kernels, limited};
 use crate::adjust::known_beside;
@@ -172,6 +172,10 @@ impl<'a> Halves<'a> {
             let mean = fit.predict(new.as_ref())?;
             return Ok((baselines::LOGISTIC, Predicted::means(mean)));
         }
+        if target.kind.is_ordered() {
+            let fit = ordered_probit(x.as_ref(), y.as_ref(), target.levels, &tuning)?;
+            return Ok((baselines::ORDERED, by_levels(fit.predict(new.as_ref())?)));
+        }
         let (own, of_new) = match offset {
             Some([own, of_new]) => (&own[..], &of_new[..]),
             None => (&[][..], &[][..]),
@@ -206,6 +210,19 @@ impl<'a> Halves<'a> {
             }
         }
         Ok((baselines::RIDGE, Predicted::means(mean)))
+    }
+}
+
+/// Levels with these probabilities, and their means.
+fn by_levels(probabilities: Vec<Mat<f64>>) -> Predicted {
+    let (rows, columns) = probabilities.first().map_or((0, 0), Mat::shape);
+    let mean = Mat::from_fn(rows, columns, |n, d| {
+        let levels = (1..).zip(&probabilities);
+        levels.map(|(level, p)| f64::from(level) * p[(n, d)]).sum()
+    });
+    Predicted {
+        levels: Some(probabilities),
+        ..Predicted::means(mean)
     }
 }
 
@@ -381,7 +398,7 @@ fn mean(target: &Target) -> Result<Predicted> {
         kind if kind.is_label() => Predicted::means(all(frequencies(known.as_ref()))),
         kind if kind.is_ordered() => {
             let levels = target.levels;
-            let shares = level_shares(view, levels);
+            let shares = level_frequencies(known.as_ref(), levels);
             let of = |k: usize| all(shares.iter().map(|s| s[k]).collect());
             Predicted {
                 levels: Some((0..levels).map(of).collect()),

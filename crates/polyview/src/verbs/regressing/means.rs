@@ -1,13 +1,13 @@
 //! What means alone say of a view.
 
-use polyview_baselines::{class_frequencies, frequencies, means};
+use polyview_baselines::{class_frequencies, frequencies, level_frequencies, means};
 use polyview_core::{Domain, View};
 use polyview_linalg::Mat;
 
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::verbs::cross_validate::columns;
-use crate::verbs::regressed::Scores;
+use crate::verbs::regressed::{Parameters, Scores};
 
 impl Fit {
     /// Log densities of the cells of view `at`, one that has a regression ([`Fit::never_regressed`]), by its own law about what is
@@ -19,6 +19,9 @@ impl Fit {
         fold_of: &[usize],
     ) -> Result<Mat<f64>> {
         let (view, domain) = (&self.data()?[at], self.domain(at));
+        if domain.is_ordered() {
+            return self.ln_shares_of_levels(at, fold_of);
+        }
         let folds = fold_of.iter().max().map_or(0, |last| last + 1);
         let of_fold: Vec<Vec<f64>> = (0..folds)
             .map(|fold| levels(&view.hiding(|n, _| fold_of[n] == fold), domain))
@@ -35,12 +38,16 @@ impl Fit {
         let noise = if domain.is_censored() {
             let spread = |d: usize| view.most_likely_normal(d).map_or(1.0, |own| own.1.powi(2));
             (0..predictors).map(spread).collect()
-        } else if domain.is_label() {
-            Vec::new()
-        } else {
+        } else if domain == Domain::Reals {
             self.noise_about(at, &scores)?
+        } else {
+            Vec::new()
         };
-        let mut out = self.ln_densities_by(at, &scores, &noise)?;
+        let parameters = Parameters {
+            noise,
+            ..Parameters::default()
+        };
+        let mut out = self.ln_densities_by(at, &scores, &parameters)?;
         if !domain.has_classes() {
             for d in 0..out.ncols() {
                 for n in (0..out.nrows()).filter(|n| !known(*n, d)) {
@@ -49,6 +56,24 @@ impl Fit {
             }
         }
         Ok(out)
+    }
+
+    /// Log shares of the levels of the cells of view `at`, one of ordered levels, in the other folds.
+    fn ln_shares_of_levels(&self, at: usize, fold_of: &[usize]) -> Result<Mat<f64>> {
+        let (view, levels) = (&self.data()?[at], self.ordered_levels(at)?);
+        let folds = fold_of.iter().max().map_or(0, |last| last + 1);
+        let others = |fold: usize| view.hiding(|n, _| fold_of[n] == fold);
+        let of_fold: Vec<Vec<Vec<f64>>> = (0..folds)
+            .map(|fold| level_frequencies(others(fold).to_values_with_nan().as_ref(), levels))
+            .collect();
+        let ln_share = |n: usize, d: usize| {
+            let level = view.value(n, d)? as usize;
+            let share = of_fold[fold_of[n]].get(d)?.get(level.checked_sub(1)?)?;
+            Some(share.ln())
+        };
+        Ok(Mat::from_fn(fold_of.len(), view.n_features(), |n, d| {
+            ln_share(n, d).unwrap_or(f64::NAN)
+        }))
     }
 }
 

@@ -1,9 +1,10 @@
 //! One regression of a view on the features of others.
 
 use polyview_baselines::{
-    Design, Tuning, limited_ridge, logistic_held_out, multinomial_held_out, ridge_held_out,
+    Design, Tuning, lasso_held_out, limited_ridge, logistic_held_out, multinomial_held_out,
+    ordered_probit, ridge_held_out, sparse_logistic_held_out, sparse_multinomial_held_out,
 };
-use polyview_core::NoiseScope;
+use polyview_core::{Domain, NoiseScope};
 use polyview_linalg::{Mat, times_small};
 
 use crate::error::Result;
@@ -12,7 +13,7 @@ use crate::verbs::cross_validate::{columns, limits, side_by_side};
 use crate::verbs::curved::{Curved, Similar};
 use crate::verbs::filled::Filled;
 use crate::verbs::kernel_turn::kernel_turn;
-use crate::verbs::regressed::{Regressed, Scores, Source};
+use crate::verbs::regressed::{Parameters, Regressed, Scores, Source};
 
 /// Penalties beside the usual ones where a kernel is among the views: of kernels that see near samples alone a
 /// column varies little.
@@ -21,6 +22,19 @@ const WEAK: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 /// Least variance of numbers about their predictors, squared working units, and most steps to it.
 const LEAST_NOISE: f64 = 1e-12;
 const NOISE_STEPS: usize = 500;
+
+/// Most cells of the columns that a view is regressed on where few of them may count, once for each of its predictors: each is gone
+/// through some hundred times.
+const CELLS_OF_FEW: usize = 1 << 22;
+
+/// Which features may count.
+#[derive(Clone, Copy)]
+enum Features {
+    /// All, each the less the stronger the penalty.
+    All,
+    /// Few, the fewer the stronger the penalty.
+    Few,
+}
 
 /// A regression, and what it says of each sample without its fold.
 pub(super) struct One {
@@ -39,12 +53,12 @@ struct OnBlocks {
     /// Of each block the coefficients, columns × predictors, and the means of the columns.
     of_block: Vec<(Mat<f64>, Vec<f64>)>,
     intercept: Vec<f64>,
-    noise: Vec<f64>,
+    parameters: Parameters,
     held: Mat<f64>,
 }
 
 impl Fit {
-    /// The regression of view `at` on these features of these views (ridge, logistic or multinomial; penalties of least loss on
+    /// The regression of view `at` on these features of these views (ridge, logistic, multinomial or of ordered levels; penalties of least loss on
     /// these folds).
     pub(super) fn regress_on(
         &self,
@@ -59,7 +73,50 @@ impl Fit {
                 Ok(Block { columns, turn })
             })
             .collect::<Result<_>>()?;
-        let mut found = self.regress_on_blocks(&blocks, at, fold_of)?;
+        let found = self.regress_on_blocks((&blocks, Features::All), at, fold_of)?;
+        self.of_views(sources, found, x, at)
+    }
+
+    /// As [`Fit::regress_on`] on few of the features of views that have no kernel, where one is known for the view: numbers with normal noise,
+    /// zeros and ones, classes.
+    pub(super) fn regress_on_few(
+        &self,
+        (sources, x): (&[usize], &Filled<'_>),
+        at: usize,
+        fold_of: &[usize],
+    ) -> Result<Option<One>> {
+        let domain = self.domain(at);
+        if domain != Domain::Reals && !domain.is_label() && !domain.has_classes() {
+            return Ok(None);
+        }
+        let of_view = |v: &usize| x.of(*v);
+        let blocks: Vec<Block<'_>> = (sources.iter().filter_map(of_view))
+            .map(|columns| Block {
+                columns,
+                turn: None,
+            })
+            .collect();
+        let columns: usize = blocks.iter().map(|block| block.columns.ncols()).sum();
+        let view = &self.data()?[at];
+        let predictors = view.n_features().max(view.levels().len());
+        let cells = columns
+            .saturating_mul(self.samples.len())
+            .saturating_mul(predictors);
+        if columns < 2 || cells > CELLS_OF_FEW {
+            return Ok(None);
+        }
+        let found = self.regress_on_blocks((&blocks, Features::Few), at, fold_of)?;
+        self.of_views(sources, found, x, at).map(Some)
+    }
+
+    /// With the coefficients of blocks as those of these views.
+    fn of_views(
+        &self,
+        sources: &[usize],
+        mut found: OnBlocks,
+        x: &Filled<'_>,
+        at: usize,
+    ) -> Result<One> {
         let mut of_view: Vec<Option<Source>> = vec![None; self.views.len()];
         for (&v, (coefficients, means)) in sources.iter().zip(found.of_block.drain(..)) {
             of_view[v] = Some(Source {
@@ -90,7 +147,7 @@ impl Fit {
             columns: &columns,
             turn,
         };
-        let mut found = self.regress_on_blocks(&[block], at, fold_of)?;
+        let mut found = self.regress_on_blocks((&[block], Features::All), at, fold_of)?;
         if let Some((coefficients, centres)) = found.of_block.pop() {
             (curved.coefficients, curved.centres) = (coefficients, centres);
         }
@@ -101,7 +158,7 @@ impl Fit {
 
     fn regress_on_blocks(
         &self,
-        blocks: &[Block<'_>],
+        (blocks, features): (&[Block<'_>], Features),
         at: usize,
         fold_of: &[usize],
     ) -> Result<OnBlocks> {
@@ -135,25 +192,44 @@ impl Fit {
             tuning.penalties.extend(WEAK);
         }
         let domain = self.domain(at);
-        let mut noise = Vec::new();
-        let (fit, held) = if domain.has_classes() {
+        let mut parameters = Parameters::default();
+        let (beta, held) = if domain.has_classes() {
             let count = view.levels().len();
-            multinomial_held_out(x.as_ref(), &view.classes(), count, &tuning)?
+            let how = match features {
+                Features::All => multinomial_held_out,
+                Features::Few => sparse_multinomial_held_out,
+            };
+            let (fit, held) = how(x.as_ref(), &view.classes(), count, &tuning)?;
+            (fit.coefficients().to_owned(), held)
         } else if domain.is_label() {
             let y = columns(view, domain);
-            logistic_held_out(x.as_ref(), y.as_ref(), &tuning)?
+            let how = match features {
+                Features::All => logistic_held_out,
+                Features::Few => sparse_logistic_held_out,
+            };
+            let (fit, held) = how(x.as_ref(), y.as_ref(), &tuning)?;
+            (fit.coefficients().to_owned(), held)
+        } else if domain.is_ordered() {
+            let y = columns(view, domain);
+            let own = ordered_probit(x.as_ref(), y.as_ref(), self.ordered_levels(at)?, &tuning)?;
+            parameters.cuts = own.cuts;
+            (own.coefficients, own.held_out)
         } else if domain.is_censored() {
             let [lower, upper] = limits(view);
             let own = limited_ridge(x.as_ref(), (lower.as_ref(), upper.as_ref()), &tuning)?;
-            noise = own.noise;
-            (own.regression, own.held_out)
+            parameters.noise = own.noise;
+            (own.regression.coefficients().to_owned(), own.held_out)
         } else {
             let y = columns(view, domain);
-            ridge_held_out(x.as_ref(), y.as_ref(), &tuning)?
+            let how = match features {
+                Features::All => ridge_held_out,
+                Features::Few => lasso_held_out,
+            };
+            let (fit, held) = how(x.as_ref(), y.as_ref(), &tuning)?;
+            (fit.coefficients().to_owned(), held)
         };
         // nothing is known of a target that nobody has
         let number = |x: f64| if x.is_finite() { x } else { 0.0 };
-        let beta = fit.coefficients();
         let mut of_block = Vec::new();
         let mut first = 0;
         for (block, part) in blocks.iter().zip(&turned) {
@@ -174,9 +250,15 @@ impl Fit {
         Ok(OnBlocks {
             of_block,
             intercept: (0..beta.ncols()).map(|c| number(beta[(0, c)])).collect(),
-            noise,
+            parameters,
             held,
         })
+    }
+
+    /// How many ordered levels a view has.
+    pub(super) fn ordered_levels(&self, at: usize) -> Result<usize> {
+        let points = self.component(0)?.views[at].term.cut_points(None, 0);
+        Ok(points.map_or(0, |own| own.len() + 1))
     }
 
     /// What the columns of a kernel are multiplied by ([`kernel_turn`]), in the unit in which all together vary as
@@ -214,9 +296,8 @@ impl Fit {
     }
     /// With the noise of numbers, where that was not found with the coefficients.
     fn with_noise(&self, at: usize, mut one: One) -> Result<One> {
-        let domain = self.domain(at);
-        if !domain.is_label() && !domain.is_censored() {
-            one.found.noise = self.noise_about(at, &one.held)?;
+        if self.domain(at) == Domain::Reals {
+            one.found.parameters.noise = self.noise_about(at, &one.held)?;
         }
         Ok(one)
     }
@@ -261,7 +342,7 @@ impl OnBlocks {
             of_view,
             curved,
             intercept: self.intercept,
-            noise: self.noise,
+            parameters: self.parameters,
         };
         // of what samples lack those without a fold know as much
         let held = Scores {

@@ -190,6 +190,6 @@ impl Fit {
         }
         let variance = Some(variance);
         let said = Scores { mean, variance };
-        self.ln_densities_by(at, &said, &own.noise).map(Some)
+        self.ln_densities_by(at, &said, &own.parameters).map(Some)
     }
 }

@@ -65,6 +65,30 @@ fn left(tables: &[Table], found: &Prediction, d: usize) -> f64 {
     off.sum::<f64>() / all
 }
 
+/// Squares of features: a kernel so wide that it hardly curves is, with a small penalty, a polynomial of them, and the best there is. It was what
+/// bends were held against.
+#[test]
+fn squares_are_seen_by_wide_kernels() {
+    let of = |seed: u64| {
+        let mut rng = StreamKey::new(seed).rng();
+        let mut normal =
+            |columns: usize| Mat::from_fn(N, columns, |_, _| standard_normal(&mut rng));
+        let (a, b, noise) = (normal(6), normal(6), normal(1));
+        let y = Mat::from_fn(N, 1, |n, _| {
+            a[(n, 0)].powi(2) + b[(n, 1)].powi(2) + a[(n, 1)] + 0.2 * noise[(n, 0)]
+        });
+        [table("a", a), table("b", b), table("y", y)]
+    };
+    let [train, new] = [5, 6].map(of);
+    let fit = fitted(&train, Settle::Mixture);
+    assert_eq!(curved(&fit), [true]);
+    let found = left(&new, &predicted(&fit, &new), 0);
+    assert!(found < 0.45, "{found}");
+    let linear = fitted(&train, Settle::LinearMixture);
+    let plain = left(&new, &predicted(&linear, &new), 0);
+    assert!(plain > 0.7, "{plain}");
+}
+
 #[test]
 fn what_bends_goes_by_similarities_and_what_does_not_does_not() {
     let [train, new] = [1, 2].map(tables);

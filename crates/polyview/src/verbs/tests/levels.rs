@@ -211,7 +211,10 @@ fn levels_of_new_samples_and_hidden_ones_are_cross_validated() {
         let plain = if targets.is_empty() {
             "softly thresholded SVD"
         } else {
-            "ridge regression"
+            // which says probabilities of levels too
+            let own = of("ordered regression", Score::LogLoss).unwrap();
+            assert!(own < of("mean", Score::LogLoss).unwrap());
+            "ordered regression"
         };
         assert!(of(plain, Score::AbsoluteError).is_some());
     }

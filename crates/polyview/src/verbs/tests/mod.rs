@@ -17,6 +17,7 @@ mod endings;
 mod explain;
 mod far_off;
 mod far_steps;
+mod few_features;
 mod following;
 mod groups;
 mod hold_out;

@@ -122,6 +122,57 @@ fn probabilities_of_classes_sum_to_one_and_beat_the_joint_fit() {
     assert_eq!(loss(&again), b);
 }
 
+/// Ordered levels of the number: of what is private to features the joint fit knows next to nothing, and the regression has cut points of its own.
+#[test]
+fn ordered_levels_are_mixed_and_beat_the_joint_fit() {
+    let tables = tables(false);
+    let y = &tables[2].values;
+    let mut levels = Table {
+        values: Mat::from_fn(N, 1, |n, _| {
+            1.0 + [-1.5, -0.6, 1.2].iter().filter(|c| y[(n, 0)] > **c).count() as f64
+        }),
+        features: vec!["o".into()],
+        name: "o".into(),
+        ..some(&tables[2], 0..N)
+    };
+    // nobody knows of some, and they stand in no fold
+    for n in (0..TRAIN).step_by(17) {
+        levels.values[(n, 0)] = f64::NAN;
+    }
+    let of = |settle: Settle| {
+        let spec = models::sshiba(2)
+            .with_likelihood("o", "ordinal")
+            .with_settled("o", settle);
+        let [x, u] = [0, 1].map(|i| some(&tables[i], 0..TRAIN));
+        crate::fit(data([x, u, some(&levels, 0..TRAIN)]), spec).unwrap()
+    };
+    let new = sources(&tables, TRAIN..N);
+    let loss = |fit: &Fit| -> f64 {
+        let p = fit.predict(&new, "o").unwrap().levels.unwrap().probability;
+        let of = |n: usize| {
+            let sum: f64 = (0..4).map(|k| p[k][(n, 0)]).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+            -p[levels.values[(TRAIN + n, 0)] as usize - 1][(n, 0)].ln()
+        };
+        (0..N - TRAIN).map(of).sum::<f64>() / (N - TRAIN) as f64
+    };
+    let [joint, mixed] = [Settle::Not, Settle::Mixture].map(of);
+    let (a, b) = (loss(&joint), loss(&mixed));
+    assert!(b < a - 0.2, "{a} {b} {}", said(&mixed));
+    assert!(shares(&mixed, 2)[1] > 0.8, "{}", said(&mixed));
+    let again = Fit::from_bytes(&mixed.to_bytes().unwrap()).unwrap();
+    assert_eq!(loss(&again), b);
+    // cut points out of order are no regression of levels
+    let mut wrong = mixed.clone();
+    let mut own = wrong.regressed(2).unwrap().unwrap();
+    own.parameters.cuts[0].swap(0, 1);
+    let mut state = std::mem::take(&mut wrong.settled);
+    own.save(&wrong, "o", &mut state);
+    wrong.settled = state;
+    let found = Fit::from_bytes(&wrong.to_bytes().unwrap()).unwrap_err();
+    assert!(found.to_string().contains("out of order"), "{found}");
+}
+
 /// Every verb over a mixture, from a file as well; the joint fit does all but predict the view from others.
 #[test]
 fn a_mixture_is_kept_in_the_file_and_goes_through_every_verb() {
@@ -209,7 +260,7 @@ fn what_cannot_be_mixed_is_refused_or_said() {
     let entries = &few.record().journal.entries;
     let told = |e: &polyview_core::Entry| e.event.to_string().contains("ways could not be mixed");
     assert!(entries.iter().any(told));
-    // levels have no regression of their own
+    // counts have no regression of their own
     let mut levels = tables.clone();
     levels[2].values = Mat::from_fn(N, 1, |n, _| {
         (tables[2].values[(n, 0)].clamp(-1.2, 1.2) + 2.0)
@@ -217,7 +268,7 @@ fn what_cannot_be_mixed_is_refused_or_said() {
             .clamp(1.0, 3.0)
     });
     let spec = models::sshiba(2)
-        .with_likelihood("y", "ordinal")
+        .with_likelihood("y", "negative-binomial")
         .with_settled("y", Settle::Mixture);
     let fit = crate::fit(part(&levels, 2, 0..TRAIN), spec).unwrap();
     let entries = &fit.record().journal.entries;
@@ -325,6 +376,25 @@ fn means_alone_are_those_of_the_other_folds() {
         let others = (0..TRAIN).filter(|m| m % 3 != n % 3);
         let alike = others.clone().filter(|m| t[(*m, 0)] == t[(n, 0)]).count();
         let share = (alike as f64 + 0.5) / (others.count() as f64 + 1.0);
+        assert!((found[(n, 0)] - share.ln()).abs() < 1e-9, "{n}");
+    }
+    // levels: the same, of each level
+    let levels = Table {
+        values: Mat::from_fn(TRAIN, 1, |n, _| 1.0 + (n % 5 % 3) as f64),
+        ..some(&tables[3], 0..TRAIN)
+    };
+    let spec = models::sshiba(2).with_likelihood(
+        &levels.name,
+        "ordinal{levels=4}".parse::<crate::Likelihood>().unwrap(),
+    );
+    let [x, u] = [0, 1].map(|i| some(&tables[i], 0..TRAIN));
+    let fit = crate::fit(data([x, u, levels.clone()]), spec).unwrap();
+    let found = fit.ln_densities_by_means(2, &fold_of).unwrap();
+    for n in 0..TRAIN {
+        let others = (0..TRAIN).filter(|m| m % 3 != n % 3);
+        let own = |m: &usize| levels.values[(*m, 0)] == levels.values[(n, 0)];
+        let share =
+            (others.clone().filter(own).count() as f64 + 0.5) / (others.count() as f64 + 2.0);
         assert!((found[(n, 0)] - share.ln()).abs() < 1e-9, "{n}");
     }
 }
