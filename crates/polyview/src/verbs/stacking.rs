@@ -27,6 +27,10 @@ const ENOUGH: usize = 1000;
 /// Most columns of numbers that are a target rather than features.
 const FEW: usize = 20;
 
+/// Mean log density of labels that are known all but surely, and by how much the joint fit says less where that is remarkable, nats.
+const SURE: f64 = -0.05;
+const LESS: f64 = 0.2;
+
 /// Where the state has the shares of a view.
 pub(crate) fn place(target: &str) -> String {
     format!("mixture/{target}")
@@ -75,7 +79,11 @@ impl Fit {
         let mut open = Vec::new();
         for &v in &mixed {
             match self.never_regressed(v, &targets)? {
-                Some(why) => self.not_mixed(v, &format!("no regression stands beside it: {why}")),
+                Some(why) => {
+                    let instead = self.by_features_instead(v);
+                    let note = format!("no regression stands beside it: {why}{instead}");
+                    self.not_mixed(v, &note);
+                }
                 None => open.push(v),
             }
         }
@@ -134,6 +142,16 @@ impl Fit {
         }
     }
 
+    /// What goes by features where no regression stands beside a view, in words that follow others: of counts.
+    fn by_features_instead(&self, v: usize) -> String {
+        let (name, domain) = (&self.views[v].name, self.domain(v));
+        if domain.is_count() && !domain.has_trials() {
+            format!("; settle = \"features\" (--settle {name}=features) goes by features as well")
+        } else {
+            String::new()
+        }
+    }
+
     /// Says why a view is predicted by the joint fit.
     fn not_mixed(&mut self, v: usize, why: &str) {
         let note = format!("predicted by the joint fit alone: {why}");
@@ -171,7 +189,41 @@ impl Fit {
         if let Some(note) = found.no_better {
             self.note_of_weights(v, Event::Warning { note });
         }
+        if let Some(note) = self.knows_samples_again(v, &regressed, [joint, &held]) {
+            self.note_of_weights(v, Event::Warning { note });
+        }
         Ok(())
+    }
+
+    /// What is to be said of labels that samples are all but sure of by their similarity to samples of other folds, and far from sure
+    /// of by the joint fit: several samples may be of one subject.
+    fn knows_samples_again(
+        &self,
+        v: usize,
+        regressed: &Regressed,
+        [joint, held]: [&Mat<f64>; 2],
+    ) -> Option<String> {
+        let (options, info) = (self.run_options(), &self.views[v]);
+        let open = options.keep_together.is_none() && self.domain(v).is_label();
+        regressed.says_of_similar().filter(|_| open)?;
+        let (mut sums, mut cells) = ([0.0; 2], 0.0);
+        for d in 0..held.ncols() {
+            for n in 0..held.nrows() {
+                let own = [joint[(n, d)], held[(n, d)]];
+                if own.iter().all(|x| x.is_finite()) {
+                    cells += 1.0;
+                    sums[0] += own[0];
+                    sums[1] += own[1];
+                }
+            }
+        }
+        let [joint, held] = sums.map(|sum| sum / cells);
+        (held > SURE && joint < held - LESS).then(|| {
+            format!(
+                "view '{0}': samples that were held out are known all but surely by their similarity to others ({held:.3} nats a                  cell, {joint:.3} by the joint fit); where several samples are of one subject, new subjects are predicted far too                  surely: keep these together in the folds (keep_together, --keep-together COLUMN), or leave similarities out                  (--settle {0}=linear-mixture)",
+                info.name
+            )
+        })
     }
 
     /// The shares of a view that is mixed, in the order of [`WAYS`].

@@ -272,7 +272,10 @@ fn what_cannot_be_mixed_is_refused_or_said() {
         .with_settled("y", Settle::Mixture);
     let fit = crate::fit(part(&levels, 2, 0..TRAIN), spec).unwrap();
     let entries = &fit.record().journal.entries;
-    let told = |e: &polyview_core::Entry| e.event.to_string().contains("no regression stands");
+    let told = |e: &polyview_core::Entry| {
+        let said = e.event.to_string();
+        said.contains("no regression stands") && said.contains("--settle y=features")
+    };
     assert!(entries.iter().any(told));
     assert!(fit.shares_of(2).unwrap().is_none());
     let p = fit.predict(&sources(&levels, TRAIN..N), "y").unwrap();

@@ -76,6 +76,10 @@ fn people_are_in_one_fold() {
     let (seen, new) = (visits(30, 1), visits(60, 2));
     let [apart, together] = [None, Some("person")].map(|column| {
         let fit = crate::fit(seen.clone(), spec(column)).unwrap();
+        // labels that are known by who has them are said to be
+        let entries = &fit.record().journal.entries;
+        let told = |e: &polyview_core::Entry| e.event.to_string().contains("known all but surely");
+        assert_eq!(entries.iter().any(told), column.is_none());
         log_loss(&fit, &new)
     });
     assert!(apart > 1.3, "{apart} {together}");
