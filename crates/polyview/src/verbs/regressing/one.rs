@@ -23,8 +23,8 @@ const WEAK: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 const LEAST_NOISE: f64 = 1e-12;
 const NOISE_STEPS: usize = 500;
 
-/// Most cells of the columns that a view is regressed on where few of them may count, once for each of its predictors: each is gone
-/// through some hundred times.
+/// Most cells of the columns that a view is regressed on where few of them may count, once for each of its predictors, of classes once for each
+/// pair of them: each is gone through some hundred times.
 const CELLS_OF_FEW: usize = 1 << 22;
 
 /// Which features may count.
@@ -98,10 +98,12 @@ impl Fit {
             .collect();
         let columns: usize = blocks.iter().map(|block| block.columns.ncols()).sum();
         let view = &self.data()?[at];
-        let predictors = view.n_features().max(view.levels().len());
+        let classes = view.levels().len().max(1);
+        // those of a class are gone through again as those of the others move
         let cells = columns
             .saturating_mul(self.samples.len())
-            .saturating_mul(predictors);
+            .saturating_mul(view.n_features())
+            .saturating_mul(classes * classes);
         if columns < 2 || cells > CELLS_OF_FEW {
             return Ok(None);
         }
