@@ -220,7 +220,10 @@ impl Fit {
         let [joint, held] = sums.map(|sum| sum / cells);
         (held > SURE && joint < held - LESS).then(|| {
             format!(
-                "view '{0}': samples that were held out are known all but surely by their similarity to others ({held:.3} nats a                  cell, {joint:.3} by the joint fit); where several samples are of one subject, new subjects are predicted far too                  surely: keep these together in the folds (keep_together, --keep-together COLUMN), or leave similarities out                  (--settle {0}=linear-mixture)",
+                "view '{0}': samples that were held out are known all but surely by their similarity to others ({held:.3} nats a \
+                 cell, {joint:.3} by the joint fit); where several samples are of one subject, new subjects are predicted far too \
+                 surely: keep these together in the folds (keep_together, --keep-together COLUMN), or leave similarities out \
+                 (--settle {0}=linear-mixture)",
                 info.name
             )
         })
