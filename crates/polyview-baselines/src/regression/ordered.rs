@@ -34,9 +34,15 @@ impl Ordered {
     /// Probabilities of the levels, of each level samples × targets; `NaN` where nothing was known of a target.
     ///
     /// # Errors
-    /// [`BaselineError::Shape`] for another number of features, [`BaselineError::NotFinite`].
+    /// [`BaselineError::Shape`] for another number of features, or of targets with cut points, [`BaselineError::NotFinite`].
     pub fn predict(&self, x: MatRef<'_, f64>) -> Result<Vec<Mat<f64>>, BaselineError> {
-        same("features", self.coefficients.nrows() - 1, x.ncols())?;
+        let (rows, targets) = self.coefficients.shape();
+        same(
+            "rows of the coefficients, one more than features",
+            1 + x.ncols(),
+            rows,
+        )?;
+        same("targets with cut points", targets, self.cuts.len())?;
         finite("features", x, false)?;
         let score = scores(x, &self.coefficients);
         let levels = self.cuts.first().map_or(0, |own| own.len() + 1);

@@ -1,14 +1,14 @@
 //! Poisson log-normal counts by expectation: log rates that follow their predictors (docs/decisions/0114-log-rates-follow-predictors.md).
 //!
-//! Of a predictor $\\eta\\sim N(m, \\kappa)$ each value has a law of its log rate, $q(x\\mid\\eta) = N(a + s\\eta, v)$, in place of one for all
-//! of them. With $\\lambda = e^t$ the expected rate,
+//! Of a predictor $\eta\sim N(m, \kappa)$ each value has a law of its log rate, $q(x\mid\eta) = N(a + s\eta, v)$, in place of one for all
+//! of them. With $\lambda = e^t$ the expected rate,
 //!
-//! $$ v = \\frac1{\\lambda+\\tau},\\quad s = \\tau v,\\quad \\mathrm E x = m + \\frac{y-\\lambda}\\tau,\\quad t = \\mathrm E x + \\tfrac12(v + s^2\\kappa), $$
+//! $$ v = \frac1{\lambda+\tau},\quad s = \tau v,\quad \mathrm E x = m + \frac{y-\lambda}\tau,\quad t = \mathrm E x + \tfrac12(v + s^2\kappa), $$
 //!
 //! the bound of the expected log density is
 //!
-//! $$ F = y\\,\\mathrm Ex - \\lambda - \\ln y! - \\tfrac\\tau2\\lbrace(\\mathrm Ex - m)^2 + v + (1-s)^2\\kappa\\rbrace + \\tfrac12\\ln\\tau v + \\tfrac12,\\qquad
-//! g = y - \\lambda,\\quad H = \\frac{\\lambda\\tau}{\\lambda+\\tau} $$
+//! $$ F = y\,\mathrm Ex - \lambda - \ln y! - \tfrac\tau2\lbrace(\mathrm Ex - m)^2 + v + (1-s)^2\kappa\rbrace + \tfrac12\ln\tau v + \tfrac12,\qquad
+//! g = y - \lambda,\quad H = \frac{\lambda\tau}{\lambda+\tau} $$
 //!
 //! with its exact derivatives, by the envelope theorem: what a count says of its predictor is what a Poisson count says of its
 //! log rate and the noise between both, one after the other.
@@ -172,7 +172,6 @@ fn profile_at(y: &[f64], (mean, variance): (&[f64], &[f64]), tau: f64, local: &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use polyview_special::Expectation;
 
     const PRECISIONS: [f64; 5] = [0.011, 0.3, 2.0, 40.0, 9e3];
     const COUNTS: [f64; 6] = [0.0, 1.0, 3.0, 60.0, 4e4, 1e7];

@@ -10,7 +10,7 @@ use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
 use super::scale::{Rise, Scale, moments};
 use super::{NEEDS, is_count, ln_factorial};
-use rates::{Rate, draw_log_rate, log_mass};
+use rates::{Rate, draw_log_rate, ln_mass};
 
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
@@ -145,7 +145,7 @@ impl PoissonLogNormal {
     /// $\ln p(y\mid\eta)$ of a column as a function of τ.
     fn log_conditional(cells: ColumnCells<'_>, tau: f64) -> f64 {
         let cells = cells.cells.iter().zip(cells.mean);
-        cells.map(|(c, &eta)| log_mass(c.value, eta, tau)).sum()
+        cells.map(|(c, &eta)| ln_mass(c.value, eta, tau)).sum()
     }
 }
 
@@ -294,7 +294,7 @@ impl CellAugmentation for PoissonLogNormal {
     }
     fn log_density(&self, cell: Cell, eta: f64) -> f64 {
         let tau = self.precision_of(cell.column);
-        log_mass(cell.value, eta, tau) - ln_factorial(cell.value)
+        ln_mass(cell.value, eta, tau) - ln_factorial(cell.value)
     }
 }
 

@@ -94,11 +94,6 @@ fn log_rate_density(x: f64, y: f64, eta: f64, tau: f64) -> (f64, f64) {
 /// $\ln p(y\mid\eta) + \ln y!$: the trapezoid rule over the log rate, whose
 /// density is smooth and log-concave, so that it converges faster than any power
 /// of the step.
-pub(super) fn log_mass(y: f64, eta: f64, tau: f64) -> f64 {
-    ln_mass(y, eta, tau)
-}
-
-/// [`log_mass`] with its derivatives.
 pub(super) fn ln_mass<R: Real>(y: f64, eta: R, tau: R) -> R {
     let mode = root(y, eta.value(), tau.value(), 0.0);
     let at = |x: f64| (eta - x).square() * tau * -0.5 + (y * x - x.exp());

@@ -86,7 +86,7 @@ impl Fit {
         fold_of: &[usize],
     ) -> Result<Option<One>> {
         let domain = self.domain(at);
-        if domain != Domain::Reals && !domain.is_label() && !domain.has_classes() {
+        if domain != Domain::Reals && !domain.is_label() {
             return Ok(None);
         }
         let of_view = |v: &usize| x.of(*v);
