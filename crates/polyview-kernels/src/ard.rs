@@ -34,6 +34,9 @@ const FOLDS: usize = 3;
 const STEPS: usize = 40;
 const LENGTH: f64 = 0.1;
 const MEMORY: [f64; 2] = [0.9, 0.99];
+/// Widths that an ascent begins with, as multiples of the one that is best where features count alike: what few features bend is seen by a narrower one,
+/// and the best for all may be so wide that no step shows it.
+const STARTS: [f64; 2] = [1.0, 0.4];
 /// Streams of the draw of the folds.
 const PARTS: u32 = 0x6b70_6172;
 
@@ -344,20 +347,8 @@ impl Comparison {
         }
         Ok(logs.iter().map(|l: &f64| l.exp()).collect())
     }
-    /// Weights of the features, by ascent of the evidence of the columns from equal ones, which stops where samples
-    /// that are held out in turn are predicted best. They are equal where others predict no better than these by more
-    /// than a standard error ([`LearntWeights::gains`]): where nothing is gained they say nothing of the features. The choice says the
-    /// width that they begin with; the one that goes with weights of mean 1 is in what comes back.
-    ///
-    /// # Errors
-    /// [`KernelError::OutOfRange`], [`KernelError::Overflow`].
-    pub fn learn_weights(&self, choice: &KernelChoice) -> Result<LearntWeights, KernelError> {
-        let width = match choice.family.width() {
-            Some(Width::Is(width)) => width,
-            _ => 1.0,
-        };
-        let kernel = choice.family.of_width(width);
-        kernel.check()?;
+    /// Squared errors of samples that are held out in turn, after each number of steps of the ascent by the others.
+    fn errors_of_steps(&self, kernel: Kernel) -> Result<Vec<f64>, KernelError> {
         let mut errors = vec![0.0; STEPS + 1];
         for fold in 0..FOLDS {
             let [seen, new] = self.parts(fold, FOLDS);
@@ -372,15 +363,35 @@ impl Comparison {
             };
             self.climb(&seen, kernel, STEPS, Some(&mut each))?;
         }
-        let better = |best: usize, step: usize| {
-            if errors[step] < errors[best] {
-                step
-            } else {
-                best
-            }
+        Ok(errors)
+    }
+    /// Weights of the features, by ascent of the evidence of the columns from equal ones at a width or at a narrower one, which stops where samples
+    /// that are held out in turn are predicted best. They are equal where others predict no better than these by more
+    /// than a standard error ([`LearntWeights::gains`]): where nothing is gained they say nothing of the features. The choice says the
+    /// width that is best for equal weights; the one that goes with weights of mean 1 is in what comes back.
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfRange`], [`KernelError::Overflow`].
+    pub fn learn_weights(&self, choice: &KernelChoice) -> Result<LearntWeights, KernelError> {
+        let (width, starts) = match choice.family.width() {
+            Some(Width::Is(width)) => (width, &STARTS[..]),
+            _ => (1.0, &STARTS[..1]),
         };
-        let steps = (1..errors.len()).fold(0, better);
-        let alike = self.held_out(kernel, |_| Ok(self.alike()))?;
+        let alike = choice.family.of_width(width);
+        alike.check()?;
+        let mut best = (f64::INFINITY, width, 0);
+        for times in starts {
+            let width = times * width;
+            let errors = self.errors_of_steps(choice.family.of_width(width))?;
+            for (step, error) in errors.into_iter().enumerate() {
+                if error < best.0 {
+                    best = (error, width, step);
+                }
+            }
+        }
+        let (_, width, steps) = best;
+        let kernel = choice.family.of_width(width);
+        let alike = self.held_out(alike, |_| Ok(self.alike()))?;
         let mut out = LearntWeights {
             weights: FeatureWeights {
                 features: self.units.features.clone(),

@@ -26,8 +26,10 @@ pub struct RbCcaOptions {
     pub share: f64,
     /// Two-sided level of the test that selects features.
     pub level: f64,
-    /// Ridge $\lambda\_1$ of the dual CCA that is bagged.
-    pub ridge: f64,
+    /// Ridge $\lambda\_1$ of the dual CCA that is bagged; none for the square of the mean eigenvalue of the kernel
+    /// of the standardised features, $(\mathrm{tr}K/N)^2$: an eigenvalue k counts by $k/(k^2 + \lambda\_1)$, and those far below the mean,
+    /// of which there are many where features are about as many as samples, are chance.
+    pub ridge: Option<f64>,
     /// Penalty $\lambda$ of the relevance-regularised CCA; [`RbCca::tuned`] chooses it.
     pub penalty: f64,
     /// Which features are kept.
@@ -43,13 +45,13 @@ pub struct RbCcaOptions {
 }
 
 impl Default for RbCcaOptions {
-    /// A thousand bags of half the samples, level .01, both penalties 1, classes alike.
+    /// A thousand bags of half the samples, level .01, a ridge by the kernel, the penalty 1, classes alike.
     fn default() -> Self {
         Self {
             bags: 1000,
             share: 0.5,
             level: 0.01,
-            ridge: 1.0,
+            ridge: None,
             penalty: 1.0,
             selection: Selection::default(),
             components: None,
@@ -171,7 +173,9 @@ impl Relevance {
             y.as_ref(),
             classes - 1,
             Metric::Correlation,
-            options.ridge,
+            options
+                .ridge
+                .unwrap_or_else(|| mean_eigenvalue(x.as_ref()).powi(2)),
         )?;
         let bagging = Bagging::run(
             x.as_ref(),
@@ -255,6 +259,11 @@ impl Relevance {
     pub(crate) fn columns(&self, selected: &[usize]) -> Mat<f64> {
         columns(self.x.as_ref(), selected)
     }
+}
+
+/// That of the kernel of these samples, $\mathrm{tr}(XX^\top)/N$.
+fn mean_eigenvalue(x: MatRef<'_, f64>) -> f64 {
+    x.squared_norm_l2() / x.nrows() as f64
 }
 
 /// Some columns of a table.

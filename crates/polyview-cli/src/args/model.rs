@@ -143,9 +143,10 @@ pub struct ChoiceArgs {
     /// is none (tens of times the time of a fit where there are many features);
     /// VIEW=no: by the joint fit. May be given several times [default: mixture for
     /// labels (bernoulli, categorical) of at most twenty columns, for times (survival),
-    /// for a single column of numbers (gaussian, censored) or of ordered levels (ordinal),
+    /// for a single column of numbers (gaussian, censored) or of ordered levels (ordinal)
+    /// where any other view has more, for numbers where all other views have a kernel,
     /// and for targets of cross-validate and of a study, with --model mofa,
-    /// sshiba or bibfa and --engine vb; labels of other likelihoods (probit, svm, ...)
+    /// sshiba, bibfa or mlfs and --engine vb; labels of other likelihoods (probit, svm, ...)
     /// have no such regression and are predicted by the joint fit; VIEW alone for labels with --model rank; else the joint fit].
     #[arg(
         long,

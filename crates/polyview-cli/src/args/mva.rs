@@ -124,7 +124,8 @@ pub struct MvaArgs {
     /// Share of the samples of a class in a bag, between 0 and 1 [default: 0.5].
     #[arg(long, value_name = "SHARE", value_parser = real, allow_hyphen_values = true, help_heading = "Relevance")]
     pub share: Option<f64>,
-    /// Penalty of the CCA whose weights are bagged, above 0 [default: 1].
+    /// Penalty of the CCA whose weights are bagged, above 0 [default: the square of the
+    /// mean eigenvalue of the kernel of the samples].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true, help_heading = "Relevance")]
     pub bag_ridge: Option<f64>,
     /// Folds by which penalty and number of features are chosen, 2 or more; no

@@ -1,13 +1,13 @@
 //! How views are predicted that are there to be predicted, where nothing is said of it.
 
-use polyview::{ChainStart, Dataset, EngineKind, ModelSpec, Settle};
+use polyview::{ChainStart, Dataset, EngineKind, ModelSpec, Settle, View};
 
 use super::{Source, Study};
 use crate::args::ModelArgs;
 
 /// Presets whose labels are predicted by a mixture of ways; the others reproduce papers and programs, or settle labels
 /// by themselves.
-const PRESETS: [&str; 3] = ["sshiba", "mofa", "bibfa"];
+const PRESETS: [&str; 4] = ["sshiba", "mofa", "bibfa", "mlfs"];
 /// A view of zeros and ones with more columns than that is a table of features.
 const LABELS: usize = 20;
 
@@ -70,8 +70,10 @@ impl Study {
         })
     }
 
-    /// Has the views `targets`, or where there are none all labels, times to an event and single columns of numbers and of ordered levels, predicted by a mixture of the joint fit and a regression
-    /// (`how`: [`Settle::Mixture`] or [`Settle::LinearMixture`]), unless something is said of how; views of zeros and ones with many columns are no labels.
+    /// Has the views `targets`, or where there are none all labels, times to an event, single columns of numbers and of ordered levels, and numbers of which all other views have a
+    /// kernel, predicted by a mixture of the joint fit and a regression
+    /// (`how`: [`Settle::Mixture`] or [`Settle::LinearMixture`]), unless something is said of how; views of zeros and ones with many columns are no labels, and single columns of
+    /// numbers and of levels no targets where nothing else is left to predict them from.
     /// Says which those are. Where the model refuses it they are left to the joint fit. Targets beside which no regression
     /// stands are left to it too, and no regression of another target goes by them.
     pub fn mix_targets(
@@ -86,16 +88,7 @@ impl Study {
         }
         let is_open = |name: &str| self.is_open(name);
         // what a fit that is told no targets predicts so
-        let by_itself = |name: &str| {
-            let domain = self.model.view(name).likelihood.domain();
-            let few = |d: polyview::Domain| {
-                let columns = data.view(name).map_or(0, polyview::View::n_features);
-                d.is_survival()
-                    || (d.is_ordered() || d.is_real()) && columns == 1
-                    || d.is_label() && (d.has_classes() || columns <= LABELS)
-            };
-            domain.is_some_and(few)
-        };
+        let by_itself = |name: &str| self.is_outcome(name, data);
         let is_wanted = |name: &str| {
             let regressed = self.model.view(name).likelihood.has_plain_regression();
             let named = || targets.iter().any(|t| t == name);
@@ -140,7 +133,12 @@ impl Study {
             model = mixed(&marked);
         }
         if names.is_empty() {
-            return None;
+            let all: Vec<String> = (data.views().iter())
+                .map(|v| v.name().to_owned())
+                .filter(|name| is_open(name) && self.is_single(name, data))
+                .collect();
+            let singles = targets.is_empty() && all.len() == data.views().len();
+            return singles.then(|| self.without_sources(&all, data)).flatten();
         }
         // factors come from what is not settled
         let others = data.views().iter().any(|v| !model.view(v.name()).settles());
@@ -193,6 +191,31 @@ impl Study {
         PRESETS.contains(&self.model.model.as_str())
     }
 
+    /// Whether a view is there to be predicted, as far as its kind, its width and the other views say.
+    fn is_outcome(&self, name: &str, data: &Dataset) -> bool {
+        let domain = |name: &str| self.model.view(name).likelihood.domain();
+        let is_label = |name: &str| {
+            let columns = data.view(name).map_or(0, View::n_features);
+            domain(name).is_some_and(|d| {
+                d.is_survival() || d.is_label() && (d.has_classes() || columns <= LABELS)
+            })
+        };
+        let names = || data.views().iter().map(View::name);
+        let mut others = names().filter(|other| *other != name);
+        let has_kernel = |name: &str| self.model.view(name).kernel.is_some();
+        let by_kernels = data.views().len() > 1 && others.all(has_kernel);
+        let is_number = domain(name).is_some_and(polyview::Domain::is_real);
+        let sources = names().any(|other| !is_label(other) && !self.is_single(other, data));
+        is_label(name) || self.is_single(name, data) && sources || is_number && by_kernels
+    }
+
+    /// Whether a view is one column of numbers or of ordered levels.
+    fn is_single(&self, name: &str, data: &Dataset) -> bool {
+        let domain = self.model.view(name).likelihood.domain();
+        let columns = data.view(name).map_or(0, View::n_features);
+        domain.is_some_and(|d| d.is_ordered() || d.is_real()) && columns == 1
+    }
+
     /// Whether nothing is said of how a view is predicted, nor by its other choices.
     fn is_open(&self, name: &str) -> bool {
         let choices = self.model.view(name);
@@ -209,7 +232,7 @@ impl Study {
         {
             return None;
         }
-        let is_wide = |view: &&polyview::View| {
+        let is_wide = |view: &&View| {
             let likelihood = self.model.view(view.name()).likelihood;
             view.n_features() > LABELS
                 && likelihood.is_label()
@@ -218,7 +241,7 @@ impl Study {
                 && self.is_open(view.name())
         };
         let wide = data.views().iter().filter(is_wide);
-        let names: Vec<&str> = wide.map(polyview::View::name).collect();
+        let names: Vec<&str> = wide.map(View::name).collect();
         let options: Vec<String> = (names.iter())
             .map(|name| format!("--settle {name}={how}"))
             .collect();
@@ -235,7 +258,7 @@ impl Study {
     /// Views that something is settled of, in the order of the data: none is a source of another.
     fn targets_of(&self, data: &Dataset) -> Vec<String> {
         let settles = |name: &&str| self.model.view(name).settles();
-        let names = data.views().iter().map(polyview::View::name);
+        let names = data.views().iter().map(View::name);
         names.filter(settles).map(str::to_owned).collect()
     }
 
@@ -256,14 +279,24 @@ impl Study {
             );
             return Some(joint_alone(&all, "", &why));
         }
-        let (first, others) = names.split_first()?;
+        let each: Vec<String> = (names.iter())
+            .map(|name| {
+                let others: Vec<&str> = (names.iter())
+                    .filter(|other| *other != name)
+                    .map(String::as_str)
+                    .collect();
+                format!(
+                    "with {} the regression of '{name}' goes by {}",
+                    option(name),
+                    others.join(", ")
+                )
+            })
+            .collect();
         let why = format!(
-            "targets are no sources of each other's regressions, and no other view is left; with {} the regression of \
-             '{first}' goes by {}",
-            option(first),
-            others.join(", ")
+            "targets are no sources of each other's regressions, and no other view is left; {}",
+            each.join(", ")
         );
-        (!others.is_empty()).then(|| joint_alone(&all, " from each other", &why))
+        (names.len() > 1).then(|| joint_alone(&all, " from each other", &why))
     }
 }
 

@@ -89,6 +89,31 @@ fn single_columns_are_mixed_and_several_are_not() {
             "predict m.pv --view x=x.csv --target v --out v.csv --force",
         );
     }
+    // of two single columns neither is taken for the one to predict; where all other views have a kernel the numbers that are left are
+    let told = said(
+        at,
+        "fit --view v=one.csv:gaussian --view l=level.csv:ordinal -k 2 --out m.pv --force --model sshiba",
+    );
+    for part in [
+        "v, l: predicted from each other by the joint fit alone",
+        "with --settle v=mixture the regression of 'v' goes by l, with --settle l=mixture the regression of 'l' goes by v",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    for views in [
+        "v=one.csv:gaussian --view l=level.csv:ordinal --settle v=mixture",
+        "v=one.csv:gaussian --view l=level.csv:ordinal --view x=x.csv:gaussian",
+        "v=two.csv:gaussian --view x=x.csv:gaussian --kernel x=rbf",
+    ] {
+        let told = said(
+            at,
+            &format!("fit --view {views} -k 2 --out m.pv --force --model sshiba"),
+        );
+        assert!(
+            told.contains("weights/v: predicted by a mixture"),
+            "{views}: {told}"
+        );
+    }
 }
 
 #[test]
@@ -130,12 +155,12 @@ fn labels_are_mixed_and_tables_of_features_are_not() {
     for more in [
         "--model sshiba --no-settle",
         "--model sshiba --settle y=no",
-        "--model mlfs",
         "--model sshiba --engine gibbs --sweeps 4 --warm-up 2 --thin 1",
     ] {
         let err = fit(more);
         assert!(!err.contains("by a mixture"), "{more}: {err}");
     }
+    assert!(fit("--model mlfs --max-sweeps 10").contains("by a mixture"));
     assert!(!fit("--model sshiba --settle y").contains("by a mixture"));
     let journal = ok(at, "inspect m.pv --journal");
     assert!(journal.contains("settled on factors"), "{journal}");

@@ -121,6 +121,26 @@ fn features_that_matter_are_on_top() {
     }
 }
 
+/// A width that is best where features count alike may be so wide that what one of them bends is not seen from there: a narrower one is tried.
+#[test]
+fn a_bend_that_a_wide_kernel_does_not_see_is_found() {
+    let (x, noise) = (normal(120, 6, 41), normal(120, 1, 42));
+    let y = Mat::from_fn(120, 1, |n, _| {
+        (2.0 * x[(n, 0)]).sin() + x[(n, 1)] * x[(n, 2)] + 0.3 * noise[(n, 0)]
+    });
+    let choice: KernelChoice = "rbf{width=18}".parse().unwrap();
+    let of = Comparison::new(table(x), &choice, y.as_ref(), 1).unwrap();
+    let found = of.learn_weights(&choice).unwrap();
+    let weights = &found.weights.weights;
+    assert!(found.gains(), "{:?} {}", found.held_out, found.error);
+    assert!(
+        weights[0] > 1.0 && (0..6).all(|d| weights[d] <= weights[0]),
+        "{weights:?}"
+    );
+    assert!(found.held_out[1] > 0.7, "{:?}", found.held_out);
+    assert_eq!(found.held_out[0], of.score_of_width(18.0).unwrap().share);
+}
+
 /// Where nothing follows from the features there is nothing to climb for, and weights are not said to gain anything.
 #[test]
 fn what_is_noise_gains_nothing() {

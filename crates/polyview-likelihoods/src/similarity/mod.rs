@@ -78,7 +78,7 @@ pub struct SimilarityOptions {
 impl Default for SimilarityOptions {
     fn default() -> Self {
         Self {
-            dimensions: 5,
+            dimensions: 10,
             prior: GammaPrior::new(1e-6, 1e-6),
             new_samples: NewSamples::default(),
             prediction: ParameterUncertainty::Posterior,

@@ -31,7 +31,7 @@ use polyview_linalg::Mat;
 
 use crate::compose::{Composer, ModelContext};
 use crate::error::Result;
-use crate::fit::GroupMeans;
+use crate::fit::{GroupMeans, least_below_zero};
 use crate::spec::{Algorithm, InterceptPrior, Intercepts, ModelSpec, ViewChoices};
 use terms::term;
 
@@ -58,7 +58,10 @@ impl WorkingData {
             .into_iter()
             .zip(choices)
             .map(|(v, c)| {
-                let s = Scaling::learn(&v, c.centring, c.scaling);
+                let mut s = Scaling::learn(&v, c.centring, c.scaling);
+                if let Some(least) = least_below_zero(&v, c) {
+                    s.offset.fill(least);
+                }
                 let v = if c.scaling == FeatureScaling::None && s.offset.iter().all(|o| *o == 0.0) {
                     rounding.push(Rounding::default());
                     v

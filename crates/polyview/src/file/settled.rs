@@ -188,6 +188,12 @@ fn take_curved(
         ("coefficients", vec![points, predictors]),
     ];
     take(checked, again, names.map(|(what, shape)| (at(what), shape)))?;
+    if let Some(priors) = arrays.get(&at("priors")) {
+        take(checked, again, [(at("priors"), vec![predictors, 2])])?;
+        if priors.values.iter().any(|x| *x < 0.0) {
+            return Err(checked.bad(&at("priors"), "holds a variance below 0"));
+        }
+    }
     for what in ["sds", "gamma"] {
         if arrays[&at(what)].values.iter().any(|x| *x <= 0.0) {
             return Err(checked.bad(&at(what), "holds a number that is not above 0"));

@@ -56,6 +56,7 @@ pub use margins::{Repeated, Repeating};
 pub use parts::{FitParts, Noise, ViewParts};
 pub use reading::Reading;
 pub use record::{FitRecord, Optimum};
+pub(crate) use similarities::least_below_zero;
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{saved_parameters, share};
 pub(crate) use stochastic::{check as stochastic_goes, factors_alone};

@@ -36,7 +36,15 @@ pub(super) fn among_samples(
             journal.note(0, format!("data/{name}"), Event::Data { note });
             selves.insert(name.clone(), of_themselves(view, data.samples()));
         }
-        data = data.with_view(view.among(data.samples())?)?;
+        let view = view.among(data.samples())?;
+        if let Some(least) = least_below_zero(&view, choices) {
+            let note = format!(
+                "similarities are below zero on average, which products of latent rows with a mean of their own are not: they count from the \
+                 least of them on, {least:.4}"
+            );
+            journal.note(0, format!("data/{name}"), Event::Data { note });
+        }
+        data = data.with_view(view)?;
         changed = true;
     }
     if changed {
@@ -44,6 +52,22 @@ pub(super) fn among_samples(
         data.check_observed()?;
     }
     Ok((data, selves))
+}
+
+/// What similarities are counted from where they are below zero on average: the least of them. Latent rows whose dimensions have means
+/// say a constant of any size that is above zero, and none below (spec/mlfs 4.3).
+pub(crate) fn least_below_zero(view: &View, choices: &ViewChoices) -> Option<f64> {
+    if !choices.likelihood.is_similarity() {
+        return None;
+    }
+    let (rows, columns) = (view.n_samples(), view.n_features());
+    let cells = (0..columns).flat_map(|d| (0..rows).filter_map(move |n| view.value(n, d)));
+    let (mut sum, mut least) = (0.0, f64::INFINITY);
+    for x in cells {
+        sum += x;
+        least = least.min(x);
+    }
+    (sum < 0.0).then_some(least)
 }
 
 /// The similarity of each sample, which are the rows of the view, to itself.

@@ -4,7 +4,7 @@ use polyview_core::{NumericError, State, StateReader, Table};
 use polyview_kernels::{
     Comparison, Family, Kernel, KernelChoice, KernelMap, Width, median_of_view,
 };
-use polyview_linalg::{Mat, MatRef, times_small};
+use polyview_linalg::{Mat, MatRef, solve_spd, times_small};
 use polyview_random::StreamKey;
 
 use super::cross_validate::{columns, side_by_side};
@@ -25,6 +25,8 @@ const NUMBERS: usize = 1 << 20;
 const WIDTHS: [f64; 10] = [0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.41, 2.0, 2.83, 4.0];
 /// Least share of the variance that a bend adds: a wide kernel and none differ by less where nothing bends.
 const LEAST: f64 = 0.01;
+/// Largest share of what is known of a sample that the sample itself says.
+const MOST: f64 = 0.999;
 /// Streams of the draw of the points, and of the samples that widths are compared in.
 const DRAWN: u32 = 0x6376_7074;
 const COMPARED: u32 = 0x6376_7764;
@@ -42,6 +44,17 @@ pub(super) struct Curved {
     pub(super) coefficients: Mat<f64>,
     /// Means of the similarities to each point over the training samples.
     pub(super) centres: Vec<f64>,
+    /// What is known beforehand of each predictor of numbers, as the penalty says; of others nothing.
+    pub(super) priors: Vec<Prior>,
+}
+
+/// A predictor that bends is a Gaussian process beforehand: kernel ridge regression is its posterior mean (docs/decisions/0116-how-sure-bends-are.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Prior {
+    /// Variance for a unit of the kernel, in variances of the noise; 0 where none is told.
+    pub(super) variance: f64,
+    /// What is added to the diagonal of the kernel of the points, as noise.
+    pub(super) noise: f64,
 }
 
 /// A kernel of features that predicts a target, and what it says of the training samples.
@@ -49,6 +62,8 @@ pub(super) struct Similar {
     pub(super) curved: Curved,
     /// Samples × points.
     pub(super) columns: Mat<f64>,
+    /// The training samples that are the points, in order.
+    pub(super) chosen: Vec<u32>,
 }
 
 impl Curved {
@@ -65,6 +80,14 @@ impl Curved {
             state.put_vec(&format!("{at}gamma"), &[gamma]);
         }
         state.put_mat(&format!("{at}points"), self.map.points());
+        if self.priors.iter().any(|own| own.variance > 0.0) {
+            let two = |n: usize, i: usize| {
+                let own = self.priors[n];
+                [own.variance, own.noise][i]
+            };
+            let priors = Mat::from_fn(self.priors.len(), 2, two);
+            state.put_mat(&format!("{at}priors"), priors.as_ref());
+        }
         state.put_mat(&format!("{at}coefficients"), self.coefficients.as_ref());
     }
     /// What a file has of it, if anything.
@@ -82,7 +105,20 @@ impl Curved {
             return Err(NumericError::BadState { name }.into());
         }
         let of = |what: &str, count: usize| state.vec_of(&format!("{at}{what}"), count);
+        let name = format!("{at}priors");
+        let mut priors = Vec::new();
+        if state.has(&name) {
+            let told = state.mat(&name)?;
+            if told.shape() != (coefficients.ncols(), 2) {
+                return Err(NumericError::BadState { name }.into());
+            }
+            priors.extend((0..told.nrows()).map(|c| Prior {
+                variance: told[(c, 0)],
+                noise: told[(c, 1)],
+            }));
+        }
         Ok(Some(Self {
+            priors,
             views: (0..is_source.len())
                 .filter(|v| is_source[*v] > 0.0)
                 .collect(),
@@ -101,6 +137,9 @@ impl Curved {
                 any = true;
             } else {
                 self.coefficients.col_as_slice_mut(c).fill(0.0);
+                if let Some(own) = self.priors.get_mut(c) {
+                    *own = Prior::default();
+                }
             }
         }
         any
@@ -128,13 +167,134 @@ impl Curved {
     /// [`ErrorKind::Kernel`] where similarities are out of range.
     pub(super) fn add_to(&self, of_view: &[Option<Mat<f64>>], out: &mut Mat<f64>) -> Result<()> {
         let mut similar = self.similarities(of_view, out.nrows())?;
+        self.add(&mut similar, out);
+        Ok(())
+    }
+    /// As [`Curved::add_to`]; the variances of what is added too, samples × predictors, in variances of the noise of each. `None` where nothing
+    /// is told of them.
+    pub(super) fn add_with_variance(
+        &self,
+        of_view: &[Option<Mat<f64>>],
+        out: &mut Mat<f64>,
+    ) -> Result<Option<Mat<f64>>> {
+        let mut similar = self.similarities(of_view, out.nrows())?;
+        let variance = self.variances(&similar, &self.alone(of_view, out.nrows()))?;
+        self.add(&mut similar, out);
+        Ok(variance)
+    }
+    fn add(&self, similar: &mut Mat<f64>, out: &mut Mat<f64>) {
         for (r, centre) in self.centres.iter().enumerate() {
             for x in similar.col_as_slice_mut(r) {
                 *x -= centre;
             }
         }
         *out += times_small(similar.as_ref(), self.coefficients.as_ref());
-        Ok(())
+    }
+    /// Posterior variances of the predictors of samples with these similarities to the points, and `alone` to themselves, in variances of the noise of each
+    /// predictor; `None` where nothing is known beforehand of any. With the kernel $\tilde K$ of the points about its mean and the
+    /// noise $\rho$ of a [`Prior`] a sample has $v\lbrace\tilde k\_{xx} - \tilde k\_x^\top(\tilde K + \rho I)^{-1}\tilde k\_x\rbrace$.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Kernel`] where similarities are out of range, numerical errors.
+    fn variances(&self, similar: &Mat<f64>, alone: &[f64]) -> Result<Option<Mat<f64>>> {
+        if self.priors.iter().all(|own| own.variance == 0.0) {
+            return Ok(None);
+        }
+        let samples = similar.nrows();
+        let (own, across) = (self.of_points()?, similar.transpose().to_owned());
+        let mut left: Vec<(f64, Vec<f64>)> = Vec::new();
+        let mut out = Mat::zeros(samples, self.priors.len());
+        for (c, prior) in self.priors.iter().enumerate() {
+            if prior.variance == 0.0 {
+                continue;
+            }
+            if !left.iter().any(|(noise, _)| *noise == prior.noise) {
+                let own = unexplained((&own, prior.noise), &across, alone)?;
+                left.push((prior.noise, own));
+            }
+            let of_noise = left.iter().find(|(noise, _)| *noise == prior.noise);
+            for (n, share) in of_noise.iter().flat_map(|(_, own)| own.iter().enumerate()) {
+                out[(n, c)] = prior.variance * share;
+            }
+        }
+        Ok(Some(out))
+    }
+    /// Similarities of the points to one another.
+    fn of_points(&self) -> Result<Mat<f64>> {
+        let x = self.map.points().transpose().to_owned();
+        let found = self.map.apply(&table(x, self.map.features().to_vec()));
+        Ok(found.map_err(wrong)?.values)
+    }
+    /// Similarities of so many samples of these columns of each view to themselves, about the mean of the points, from which that of a sample far
+    /// away is furthest.
+    fn alone(&self, of_view: &[Option<Mat<f64>>], samples: usize) -> Vec<f64> {
+        let points = self.map.points();
+        let means = self.means_to_points(self.scaled(of_view, samples).as_ref());
+        let of_points = self.means_to_points(points.transpose());
+        let mean = of_points.iter().sum::<f64>() / of_points.len() as f64;
+        means
+            .into_iter()
+            .map(|own| 1.0 - 2.0 * own + mean)
+            .collect()
+    }
+    /// Mean of $e^{-\gamma\lVert x - p\rVert^2}$ over the points p, for each row x.
+    fn means_to_points(&self, x: MatRef<'_, f64>) -> Vec<f64> {
+        let Kernel::Rbf { gamma } = self.map.kernel() else {
+            return vec![0.0; x.nrows()];
+        };
+        let points = self.map.points();
+        let products = times_small(x, points);
+        let square = |column: usize| points.col(column).squared_norm_l2();
+        let squares: Vec<f64> = (0..points.ncols()).map(square).collect();
+        let of_row = |n: usize| {
+            let own = x.row(n).squared_norm_l2();
+            let near = squares.iter().enumerate().map(|(r, square)| {
+                let far = (own + square - 2.0 * products[(n, r)]).max(0.0);
+                (-gamma * far).exp()
+            });
+            near.sum::<f64>() / squares.len() as f64
+        };
+        (0..x.nrows()).map(of_row).collect()
+    }
+    /// Says beforehand what the predictors of numbers with these penalties may be, of so many training samples, and the variances of those by
+    /// the others ([`Curved::variances`]), of which `chosen` are the points, with these similarities to them.
+    ///
+    /// The penalties are those of directions in which the kernel of all samples varies by one for each feature, on average.
+    pub(super) fn doubt(
+        &mut self,
+        penalties: &[f64],
+        (x, columns, chosen): (&Filled<'_>, &Mat<f64>, &[u32]),
+        samples: usize,
+    ) -> Result<Option<Mat<f64>>> {
+        let own = self.of_points()?;
+        let points = self.points();
+        let mean = (0..points).map(|r| own[(r, r)]).sum::<f64>() / points as f64;
+        let unit = self.features() as f64 / mean;
+        let prior = |penalty: &f64| {
+            let noise = penalty / unit;
+            if noise.is_finite() && noise > 0.0 {
+                Prior {
+                    variance: noise.recip(),
+                    // points that are a part of the samples say what all of these do
+                    noise: noise * points as f64 / samples.max(1) as f64,
+                }
+            } else {
+                Prior::default()
+            }
+        };
+        self.priors = penalties.iter().map(prior).collect();
+        let mut found = self.variances(columns, &self.alone(&x.of_view, x.samples))?;
+        if let Some(found) = &mut found {
+            for c in 0..found.ncols() {
+                let column = found.col_as_slice_mut(c);
+                for &n in chosen {
+                    // what a sample says of itself is taken out
+                    let own = column[n as usize].min(MOST);
+                    column[n as usize] = own / (1.0 - own);
+                }
+            }
+        }
+        Ok(found)
     }
     /// Similarities of samples with these features to the points, of one that lacks some as they are on average.
     fn similar(&self, x: &Filled<'_>) -> Result<Mat<f64>> {
@@ -155,15 +315,41 @@ impl Curved {
         }
         Ok(out)
     }
-    /// Similarities of so many samples of these columns of each view to the points.
-    fn similarities(&self, of_view: &[Option<Mat<f64>>], samples: usize) -> Result<Mat<f64>> {
+    /// Columns of each view side by side, in the units of the kernel.
+    fn scaled(&self, of_view: &[Option<Mat<f64>>], samples: usize) -> Mat<f64> {
         let own = |v: &usize| of_view.get(*v).and_then(Option::as_ref);
         let parts: Vec<&Mat<f64>> = self.views.iter().filter_map(own).collect();
         let x = side_by_side(&parts, samples);
-        let scaled = scaled(x.as_ref(), &self.means, &self.sds);
+        scaled(x.as_ref(), &self.means, &self.sds)
+    }
+    /// Similarities of so many samples of these columns of each view to the points.
+    fn similarities(&self, of_view: &[Option<Mat<f64>>], samples: usize) -> Result<Mat<f64>> {
+        let scaled = self.scaled(of_view, samples);
         let found = self.map.apply(&table(scaled, self.map.features().to_vec()));
         Ok(found.map_err(wrong)?.values)
     }
+}
+
+/// What is left of the similarity of each sample to itself, `alone`, by those `across` to the points (points × samples), of which `own` are the
+/// similarities and the noise: $\tilde k\_{xx} - \tilde k\_x^\top(\tilde K + \rho I)^{-1}\tilde k\_x$.
+fn unexplained(
+    (own, noise): (&Mat<f64>, f64),
+    across: &Mat<f64>,
+    alone: &[f64],
+) -> Result<Vec<f64>> {
+    let mut noisy = own.clone();
+    (0..noisy.nrows()).for_each(|r| noisy[(r, r)] += noise);
+    let solved = solve_spd(noisy.as_ref(), across.as_ref());
+    let solved = solved.map_err(|source| NumericError::Linalg {
+        block: "similarities".to_owned(),
+        source,
+    })?;
+    let explained = |n: usize| -> f64 {
+        let both = across.col_as_slice(n).iter().zip(solved.col_as_slice(n));
+        both.map(|(a, b)| a * b).sum()
+    };
+    let each = alone.iter().enumerate();
+    Ok(each.map(|(n, own)| (own - explained(n)).max(0.0)).collect())
 }
 
 /// In units of the training samples; what is missing is at the mean.
@@ -224,13 +410,18 @@ impl Fit {
             sds: design.sds().to_vec(),
             coefficients: Mat::zeros(chosen.len(), 0),
             centres: Vec::new(),
+            priors: Vec::new(),
             map,
         };
         let columns = curved.similar(of)?;
         // what factors say of a view that hardly any sample has may be as far off as numbers go
         let known =
             (0..columns.ncols()).all(|r| columns.col_as_slice(r).iter().all(|k| k.is_finite()));
-        Ok(known.then_some(Similar { curved, columns }))
+        Ok(known.then_some(Similar {
+            curved,
+            columns,
+            chosen,
+        }))
     }
     /// γ of the kernel by which most is predicted beyond what a linear one predicts, if any adds to that.
     fn bend(&self, x: &Mat<f64>, at: usize, known: &[u32], key: StreamKey) -> Result<Option<f64>> {

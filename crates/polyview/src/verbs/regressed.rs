@@ -83,7 +83,7 @@ pub(super) struct Source {
 /// Linear predictors of samples, samples × predictors.
 pub(super) struct Scores {
     pub(super) mean: Mat<f64>,
-    /// Of what samples lack; `None` where none lacks anything.
+    /// Of what samples lack, and of what bends where no sample of training was near; `None` where there is neither.
     pub(super) variance: Option<Mat<f64>>,
 }
 
@@ -150,21 +150,25 @@ impl Regressed {
                 mean += own.part(x);
             }
         }
+        let mut variance = None;
         if let Some(curved) = &self.curved {
-            curved.add_to(&x.of_view, &mut mean)?;
+            variance = curved.add_with_variance(&x.of_view, &mut mean)?;
+        }
+        if let Some(variance) = &mut variance {
+            for (c, noise) in self.parameters.noise.iter().enumerate() {
+                (variance.col_as_slice_mut(c).iter_mut()).for_each(|v| *v *= noise);
+            }
         }
         let Some(holes) = &x.holes else {
-            return Ok(Scores {
-                mean,
-                variance: None,
-            });
+            return Ok(Scores { mean, variance });
         };
         let (own, spread) = self.over(holes, x)?;
-        let mut variance = Mat::zeros(x.samples, self.intercept.len());
+        let mut variance = variance.unwrap_or_else(|| Mat::zeros(x.samples, self.intercept.len()));
         for c in 0..variance.ncols() {
             for (i, &n) in holes.rows.iter().enumerate() {
                 mean[(n, c)] = own[(i, c)];
-                variance[(n, c)] = spread[(i, c)];
+                // beside what bends is known by at the means
+                variance[(n, c)] += spread[(i, c)];
             }
         }
         Ok(Scores {

@@ -108,7 +108,8 @@ impl Fit {
         let of = most_likely(&densities, tried[0].held.mean.ncols());
         let mut best = merged(tried, &of);
         if self.domain(at) == Domain::Reals {
-            best.found.parameters.noise = self.noise_about(at, &best.held)?;
+            best.found.parameters.noise = self.noise_about(at, &best.held, best.doubt.as_ref())?;
+            best.doubts();
         }
         let densities = self.ln_densities_by(at, &best.held, &best.found.parameters)?;
         Ok((best.found, densities))
@@ -179,6 +180,10 @@ fn merged(mut tried: Vec<One>, of: &[usize]) -> One {
         out.found.intercept[c] = own.found.intercept[c];
         out.found.parameters.take(c, &own.found.parameters);
         (out.held.mean.col_as_slice_mut(c)).copy_from_slice(own.held.mean.col_as_slice(c));
+        if let Some(from) = &own.doubt {
+            let to = (out.doubt).get_or_insert_with(|| Mat::zeros(from.nrows(), from.ncols()));
+            to.col_as_slice_mut(c).copy_from_slice(from.col_as_slice(c));
+        }
         if let (Some(to), Some(from)) = (&mut out.held.variance, &own.held.variance) {
             to.col_as_slice_mut(c).copy_from_slice(from.col_as_slice(c));
         }

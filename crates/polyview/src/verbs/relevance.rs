@@ -1,11 +1,12 @@
 //! Which features matter: relevances, selection, and the fit of what is left.
 
-use polyview_core::{Dataset, NumericError};
+use polyview_core::{Dataset, Finding, NumericError};
 use polyview_linalg::faer::Scale;
 use polyview_linalg::{Mat, MatRef};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, Fitting};
+use crate::verbs::ACTIVE_SHARE;
 
 /// Which features of a view to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,9 @@ pub(crate) fn shares_of_squares(weights: MatRef<'_, f64>) -> Vec<f64> {
 
 /// Share of the squares of all weights of a view below which a factor does nothing there.
 const IDLE: f64 = 1e-4;
+/// Posterior standard deviations from zero from which on a weight is known to be there. A factor without such a weight does nothing where it explains next to
+/// nothing: its slab is so narrow that data cannot tell its weights from zero, and what is said of being in it is the prior's.
+const KNOWN: f64 = 3.0;
 
 impl Fit {
     /// Relevance of each feature of a view, in the order of its features:
@@ -82,7 +86,8 @@ impl Fit {
     }
 
     /// Posterior probabilities that the weights of a view are not zero,
-    /// features (or classes) × factors; over Gibbs draws the share of draws.
+    /// features (or classes) × factors; over Gibbs draws the share of draws. Those of a factor that does nothing in the view
+    /// ([`Fit::idle`]) are 0.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoInclusion`] when the view was
@@ -104,19 +109,33 @@ impl Fit {
             mean += own * Scale(1.0 / self.components.len() as f64);
             Ok(())
         })?;
+        for (k, idle) in self.idle(view)?.into_iter().enumerate() {
+            if idle {
+                mean.col_as_slice_mut(k).fill(0.0);
+            }
+        }
         Ok(mean)
     }
 
     /// Which factors do nothing in a view, one answer for each of the K: the squares of their weights (posterior means, working units) are less than a ten-thousandth of
-    /// those of all factors, a hundredth of the share from which a factor acts ([`ACTIVE_SHARE`](crate::ACTIVE_SHARE)).
-    /// Inclusion probabilities of their weights say nothing: a slab as narrow as that is as good as zero.
+    /// those of all factors, a hundredth of the share from which a factor acts ([`ACTIVE_SHARE`](crate::ACTIVE_SHARE)), or less than that share
+    /// while none of its weights is three standard deviations from zero, where these have spikes and slabs.
+    /// A slab as narrow as that is as good as zero, and what is said of being in it is the prior's.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn idle(&self, view: &str) -> Result<Vec<bool>> {
-        let weights = self.weights(view)?.mean;
-        let shares = shares_of_squares(weights.as_ref());
-        Ok(shares.into_iter().map(|share| share <= IDLE).collect())
+        let weights = self.weights(view)?;
+        let shares = shares_of_squares(weights.mean.as_ref());
+        let (_, info) = self.view(view)?;
+        let has_slab = info.choices.selection.finding() == Some(Finding::Inclusion);
+        let is_known = |k: usize| {
+            let mut both = weights.mean.col(k).iter().zip(weights.sd.col(k).iter());
+            !has_slab || both.any(|(w, sd)| w.abs() > KNOWN * sd)
+        };
+        let is_idle =
+            |(k, share): (usize, f64)| share <= IDLE || share < ACTIVE_SHARE && !is_known(k);
+        Ok(shares.into_iter().enumerate().map(is_idle).collect())
     }
 
     /// How many features each factor has in a view, were they of one size:

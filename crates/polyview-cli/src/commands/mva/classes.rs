@@ -249,7 +249,7 @@ pub(super) fn bagged(cli: &Cli, args: &MvaArgs, view: &View, labels: &Labels) ->
         bags: args.bags.unwrap_or(standard.bags),
         share: args.share.unwrap_or(standard.share),
         level: args.level.unwrap_or(standard.level),
-        ridge: args.bag_ridge.unwrap_or(standard.ridge),
+        ridge: args.bag_ridge.or(standard.ridge),
         selection: match select {
             Select::All => Selection::All,
             Select::Test | Select::Cv => Selection::Test,

@@ -15,6 +15,8 @@ use crate::spec::Settle;
 const CHANGE: f64 = 1e-5;
 /// With fewer samples such a fit ends as the first did.
 const MANY: usize = 1000;
+/// Sweeps that such a fit may take whatever the first took.
+const SWEEPS: usize = 100;
 
 impl Fit {
     /// The change of the bound that ends a fit over again, relative to it: that of the fit itself, or of many samples [`CHANGE`]
@@ -32,7 +34,7 @@ impl Fit {
     }
 
     /// The joint fit over again from its own start, of these views in working units; one run, whatever
-    /// the restarts were, which ends a little earlier where there are many samples. None of its views is settled, and nothing is said of how it ended. `None` once `go_on`,
+    /// the restarts were, which ends a little earlier where there are many samples, and after no more sweeps than the fit itself took (or a hundred). None of its views is settled, and nothing is said of how it ended. `None` once `go_on`,
     /// which is asked before each sweep, does not say so.
     ///
     /// # Errors
@@ -49,6 +51,8 @@ impl Fit {
         let mut composed = self.composed.clone();
         composed.options.restarts = 1;
         composed.options.vb.tolerance = self.tolerance_again();
+        let most = &mut composed.options.vb.max_sweeps;
+        *most = (*most).min(self.record.sweeps.max(SWEEPS));
         let mut given = Given {
             composed,
             samples: self.samples.clone(),
@@ -86,5 +90,28 @@ impl Fit {
             metadata: Vec::new(),
             reading: Reading::default(),
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::models;
+
+    /// A fit over again takes no more sweeps than the first one, of which a hundred are as good as none.
+    #[test]
+    fn it_ends_when_the_first_had() {
+        let mut spec = models::mofa(10);
+        spec.vb.tolerance = 1e-13;
+        spec.vb.max_sweeps = 150;
+        let mut fit = crate::fit(polyview_datasets::nutrimouse(), spec).unwrap();
+        let first = fit.record.sweeps;
+        let views = fit.data.clone().unwrap();
+        let mut sweeps = |of_first: usize| {
+            fit.record.sweeps = of_first;
+            let again = fit.again(views.clone(), &|_| true).unwrap().unwrap();
+            again.record.sweeps
+        };
+        assert_eq!(first, 150);
+        assert_eq!([sweeps(7), sweeps(120), sweeps(first)], [100, 120, 150]);
     }
 }

@@ -39,7 +39,7 @@ impl Fit {
             let spread = |d: usize| view.most_likely_normal(d).map_or(1.0, |own| own.1.powi(2));
             (0..predictors).map(spread).collect()
         } else if domain == Domain::Reals {
-            self.noise_about(at, &scores)?
+            self.noise_about(at, &scores, None)?
         } else {
             Vec::new()
         };

@@ -40,6 +40,8 @@ enum Features {
 pub(super) struct One {
     pub(super) found: Regressed,
     pub(super) held: Scores,
+    /// Of numbers whose predictors bend the variances of these for each sample by the others, in variances of the noise.
+    pub(super) doubt: Option<Mat<f64>>,
 }
 
 /// Columns that a regression is made on, samples × columns, and what those of a kernel are multiplied by first.
@@ -55,6 +57,8 @@ struct OnBlocks {
     intercept: Vec<f64>,
     parameters: Parameters,
     held: Mat<f64>,
+    /// Of each predictor of numbers; else empty.
+    penalties: Vec<f64>,
 }
 
 impl Fit {
@@ -139,6 +143,7 @@ impl Fit {
         let Some(Similar {
             mut curved,
             columns,
+            chosen,
         }) = self.similar(x, at)?
         else {
             return Ok(None);
@@ -153,9 +158,16 @@ impl Fit {
         if let Some((coefficients, centres)) = found.of_block.pop() {
             (curved.coefficients, curved.centres) = (coefficients, centres);
         }
+        let known = (0..found.held.nrows())
+            .filter(|n| !found.held[(*n, 0)].is_nan())
+            .count();
+        let penalties = std::mem::take(&mut found.penalties);
         let nothing = vec![None; self.views.len()];
-        self.with_noise(at, found.with(nothing, Some(curved), x)?)
-            .map(Some)
+        let mut one = found.with(nothing, Some(curved), x)?;
+        if let Some(curved) = &mut one.found.curved {
+            one.doubt = curved.doubt(&penalties, (x, &columns, &chosen), known)?;
+        }
+        self.with_noise(at, one).map(Some)
     }
 
     fn regress_on_blocks(
@@ -195,6 +207,7 @@ impl Fit {
         }
         let domain = self.domain(at);
         let mut parameters = Parameters::default();
+        let mut penalties = Vec::new();
         let (beta, held) = if domain.has_classes() {
             let count = view.levels().len();
             let how = match features {
@@ -228,6 +241,7 @@ impl Fit {
                 Features::Few => lasso_held_out,
             };
             let (fit, held) = how(x.as_ref(), y.as_ref(), &tuning)?;
+            penalties = fit.penalties().to_vec();
             (fit.coefficients().to_owned(), held)
         };
         // nothing is known of a target that nobody has
@@ -254,6 +268,7 @@ impl Fit {
             intercept: (0..beta.ncols()).map(|c| number(beta[(0, c)])).collect(),
             parameters,
             held,
+            penalties,
         })
     }
 
@@ -276,8 +291,14 @@ impl Fit {
         kernel_turn(seen.as_ref(), |total| map.features().len() as f64 / total)
     }
 
-    /// Variances of a view's cells about these predictors, of each feature, or for all alike where they have one noise.
-    pub(super) fn noise_about(&self, at: usize, held: &Scores) -> Result<Vec<f64>> {
+    /// Variances of a view's cells about these predictors, of each feature, or for all alike where they have one noise; `doubt` says what predictors
+    /// vary by in units of them.
+    pub(super) fn noise_about(
+        &self,
+        at: usize,
+        held: &Scores,
+        doubt: Option<&Mat<f64>>,
+    ) -> Result<Vec<f64>> {
         let component = self.component(0)?;
         let noise = component.views[at].term.as_noise();
         let each = noise.is_some_and(|n| n.scope() == NoiseScope::Column);
@@ -286,7 +307,10 @@ impl Fit {
             let cell = |n: usize| {
                 let square = (view.value(n, d)? - held.mean[(n, d)]).powi(2);
                 let spread = held.variance.as_ref().map_or(0.0, |v| v[(n, d)]);
-                square.is_finite().then_some((square, spread))
+                let whole = 1.0 + doubt.map_or(0.0, |own| own[(n, d)]);
+                square
+                    .is_finite()
+                    .then_some((square / whole, spread / whole))
             };
             (0..held.mean.nrows()).filter_map(cell).collect()
         };
@@ -299,9 +323,25 @@ impl Fit {
     /// With the noise of numbers, where that was not found with the coefficients.
     fn with_noise(&self, at: usize, mut one: One) -> Result<One> {
         if self.domain(at) == Domain::Reals {
-            one.found.parameters.noise = self.noise_about(at, &one.held)?;
+            one.found.parameters.noise = self.noise_about(at, &one.held, None)?;
         }
         Ok(one)
+    }
+}
+
+impl One {
+    /// Predictors are as sure as the noise and [`One::doubt`] say.
+    pub(super) fn doubts(&mut self) {
+        let Some(doubt) = &self.doubt else { return };
+        let variance =
+            (self.held.variance).get_or_insert_with(|| Mat::zeros(doubt.nrows(), doubt.ncols()));
+        for (c, noise) in self.found.parameters.noise.iter().enumerate() {
+            let both = variance
+                .col_as_slice_mut(c)
+                .iter_mut()
+                .zip(doubt.col_as_slice(c));
+            both.for_each(|(to, x)| *to += noise * x);
+        }
     }
 }
 
@@ -351,7 +391,11 @@ impl OnBlocks {
             variance: found.scores_of(x)?.variance,
             mean: self.held,
         };
-        Ok(One { found, held })
+        Ok(One {
+            found,
+            held,
+            doubt: None,
+        })
     }
 }
 

@@ -119,6 +119,50 @@ fn what_bends_goes_by_similarities_and_what_does_not_does_not() {
 }
 
 /// A sample that lacks a view is told what its factors say of that, and one without any is left to the joint fit.
+/// What bends is not known away from the training samples, and is not said to be: standard deviations grow, and intervals hold what they say where new
+/// samples are as those of training. What is in proportion to the features says the same of all.
+#[test]
+fn predictions_that_bend_are_unsure_away_from_the_training_samples() {
+    let [train, new] = [1, 2].map(tables);
+    let fit = fitted(&train, Settle::Mixture);
+    let near = predicted(&fit, &new);
+    let mut beyond = new.clone();
+    beyond[0].values.col_as_slice_mut(0).fill(7.0);
+    let far = predicted(&fit, &beyond);
+    let mean = |of: &Prediction, d: usize| of.sd.col(d).iter().sum::<f64>() / N as f64;
+    let grows = |d: usize| mean(&far, d) / mean(&near, d);
+    assert!(
+        grows(1) > 2.0 && grows(0) < 1.2,
+        "{} {}",
+        grows(0),
+        grows(1)
+    );
+    // 1.64 standard deviations are 90 %
+    let inside = |n: usize| {
+        let off = new[2].values[(n, 1)] - near.mean[(n, 1)];
+        off.abs() < 1.645 * near.sd[(n, 1)]
+    };
+    let held = (0..N).filter(|n| inside(*n)).count();
+    assert!((132..=156).contains(&held), "{held}");
+    // the standard deviation of a sample is that of how near it is: where it is large errors are
+    let mut order: Vec<usize> = (0..N).collect();
+    order.sort_by(|a, b| near.sd[(*a, 1)].total_cmp(&near.sd[(*b, 1)]));
+    let error = |rows: &[usize]| -> f64 {
+        let off = |n: &usize| (new[2].values[(*n, 1)] - near.mean[(*n, 1)]).powi(2);
+        (rows.iter().map(off).sum::<f64>() / rows.len() as f64).sqrt()
+    };
+    let (sure, unsure) = order.split_at(N / 2);
+    assert!(
+        error(unsure) > 1.3 * error(sure),
+        "{} {}",
+        error(sure),
+        error(unsure)
+    );
+    // the file says the same
+    let again = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+    assert_eq!(predicted(&again, &beyond).sd, far.sd);
+}
+
 #[test]
 fn absent_views_are_filled_in() {
     let [train, mut new] = [1, 2].map(tables);
@@ -173,6 +217,7 @@ fn damaged_files_are_refused() {
     assert!(state(&|_| ()).is_ok());
     assert!(state(&|s| s.put_vec("gamma", &[-1.0])).is_err());
     assert!(state(&|s| s.put_vec("sds", &[1.0])).is_err());
+    assert!(state(&|s| s.put_mat("priors", Mat::<f64>::zeros(1, 2).as_ref())).is_err());
     assert!(state(&|s| s.put_mat("coefficients", Mat::<f64>::zeros(3, 2).as_ref())).is_err());
 }
 

@@ -61,7 +61,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 /// The factor found that agrees best with each true one.
 fn matches(fit: &Fit, z: &Mat<f64>) -> Vec<(usize, f64)> {
     let found = fit.factors().unwrap().mean;
-    (0..K)
+    (0..z.ncols())
         .map(|t| {
             (0..found.ncols())
                 .map(|k| {
@@ -128,6 +128,11 @@ fn factors_that_do_nothing_in_a_view_are_known() {
     let (mut idle, mut acting) = (0, 0);
     for view in ["gene", "lipid"] {
         let (found, weights) = (fit.idle(view).unwrap(), fit.weights(view).unwrap().mean);
+        let inclusion = fit.inclusion(view).unwrap();
+        for (k, is_idle) in found.iter().enumerate() {
+            let any = inclusion.col(k).iter().any(|p| *p > 0.0);
+            assert_eq!(any, !is_idle, "{view} {k}");
+        }
         let largest = |k: usize| weights.col(k).iter().fold(0.0_f64, |a, w| a.max(w.abs()));
         for (k, is_idle) in found.into_iter().enumerate() {
             assert_eq!(is_idle, largest(k) < 0.03, "{view} {k}: {}", largest(k));
@@ -135,6 +140,51 @@ fn factors_that_do_nothing_in_a_view_are_known() {
         }
     }
     assert!(idle > 0 && acting > idle, "{idle} {acting}");
+}
+
+/// Probabilities of weights that are not zero are those of the prior where a factor explains next to nothing and none of its weights stands out:
+/// they are zero, so that few of the weights that a threshold takes are not there.
+#[test]
+fn weights_of_views_that_a_factor_has_nothing_to_do_with_are_zero() {
+    let (mut wrong, mut right) = (0, 0);
+    for seed in 0..4 {
+        let mut rng = StreamKey::new(seed).rng();
+        let z = Mat::from_fn(120, 4, |_, _| standard_normal(&mut rng));
+        let mut builder = Dataset::builder();
+        let mut truth = Vec::new();
+        // a factor of all views, and one of each alone
+        for (v, columns) in [60, 40, 30].into_iter().enumerate() {
+            let w = Mat::from_fn(columns, 4, |d, k| {
+                let acts = (k == 0 || k == v + 1) && d % 3 == k % 3;
+                f64::from(u8::from(acts)) * standard_normal(&mut rng)
+            });
+            let noise = Mat::from_fn(120, columns, |_, _| standard_normal(&mut rng));
+            builder = builder.view(Table {
+                name: format!("v{v}"),
+                samples: (0..120).map(|n| format!("s{n}")).collect(),
+                features: (0..columns).map(|d| format!("v{v}_{d}")).collect(),
+                levels: Vec::new(),
+                values: &z * w.transpose() + noise,
+            });
+            truth.push(w);
+        }
+        let fit = crate::fit(builder.build().unwrap(), models::mofa(8)).unwrap();
+        assert_eq!(fit.k(), 4, "{seed}");
+        for (t, (k, _)) in matches(&fit, &z).into_iter().enumerate() {
+            for (v, w) in truth.iter().enumerate() {
+                let inclusion = fit.inclusion(&format!("v{v}")).unwrap();
+                for d in 0..w.nrows() {
+                    let taken = usize::from(inclusion[(d, k)] > 0.5);
+                    *(if w[(d, t)] == 0.0 {
+                        &mut wrong
+                    } else {
+                        &mut right
+                    }) += taken;
+                }
+            }
+        }
+    }
+    assert!(right > 150 && 12 * wrong < right, "{right} {wrong}");
 }
 
 #[test]

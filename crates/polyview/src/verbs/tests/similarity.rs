@@ -142,6 +142,37 @@ fn the_bound_rises_and_hidden_pairs_are_found() {
     assert_eq!(fit.weights("alike").unwrap().mean.nrows(), 3);
 }
 
+/// Distances with a minus sign are similarities below zero: products of latent rows say a constant that is above, and what they count from is
+/// the least of them. A constant more or less makes little difference.
+#[test]
+fn similarities_below_zero_are_found_too() {
+    let (data, _) = simulated(1, 0.2);
+    let moved = |by: f64| {
+        let mut builder = Dataset::builder();
+        for (view, by) in data.views().iter().zip([0.0, by]) {
+            let value = |n: usize, d: usize| view.value(n, d).map_or(f64::NAN, |x| x + by);
+            builder = builder.view(Table {
+                name: view.name().to_owned(),
+                samples: ids(0..N),
+                features: view.features().to_vec(),
+                levels: Vec::new(),
+                values: Mat::from_fn(N, view.n_features(), value),
+            });
+        }
+        let data = builder.build().unwrap();
+        let fit = fitted(&hold_out(&data, 0.2, 3).unwrap().data);
+        let scores = fit.held_out_score(&data).unwrap();
+        let told = (fit.record().journal.entries.iter())
+            .any(|e| e.to_string().contains("below zero on average"));
+        let own = scores.iter().find(|s| s.view == "alike").unwrap();
+        assert!(fit.explain().unwrap().total[1] > 0.5);
+        (own.r2, told)
+    };
+    let ((plain, not_told), (below, told)) = (moved(0.0), moved(-20.0));
+    assert!(told && !not_told);
+    assert!(plain > 0.9 && below > plain - 0.05, "{plain} {below}");
+}
+
 /// New samples are placed by their similarities alone: their other view is predicted, and so are
 /// their similarities from it.
 #[test]
