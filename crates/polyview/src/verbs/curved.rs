@@ -27,6 +27,8 @@ const WIDTHS: [f64; 10] = [0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.41, 2.0, 2.83,
 const LEAST: f64 = 0.01;
 /// Largest share of what is known of a sample that the sample itself says.
 const MOST: f64 = 0.999;
+/// Samples whose similarities are solved for together.
+const AT_ONCE: usize = 2048;
 /// Streams of the draw of the points, and of the samples that widths are compared in.
 const DRAWN: u32 = 0x6376_7074;
 const COMPARED: u32 = 0x6376_7764;
@@ -200,8 +202,7 @@ impl Curved {
         if self.priors.iter().all(|own| own.variance == 0.0) {
             return Ok(None);
         }
-        let samples = similar.nrows();
-        let (own, across) = (self.of_points()?, similar.transpose().to_owned());
+        let (samples, own) = (similar.nrows(), self.of_points()?);
         let mut left: Vec<(f64, Vec<f64>)> = Vec::new();
         let mut out = Mat::zeros(samples, self.priors.len());
         for (c, prior) in self.priors.iter().enumerate() {
@@ -209,7 +210,7 @@ impl Curved {
                 continue;
             }
             if !left.iter().any(|(noise, _)| *noise == prior.noise) {
-                let own = unexplained((&own, prior.noise), &across, alone)?;
+                let own = unexplained((&own, prior.noise), similar, alone)?;
                 left.push((prior.noise, own));
             }
             let of_noise = left.iter().find(|(noise, _)| *noise == prior.noise);
@@ -225,8 +226,8 @@ impl Curved {
         let found = self.map.apply(&table(x, self.map.features().to_vec()));
         Ok(found.map_err(wrong)?.values)
     }
-    /// Similarities of so many samples of these columns of each view to themselves, about the mean of the points, from which that of a sample far
-    /// away is furthest.
+    /// Similarities of so many samples of these columns of each view to themselves about the mean of the points: $1 - 2\bar k\_x + \bar k$ with
+    /// the mean similarity $\bar k\_x$ of the sample to the points and that of these to one another.
     fn alone(&self, of_view: &[Option<Mat<f64>>], samples: usize) -> Vec<f64> {
         let points = self.map.points();
         let means = self.means_to_points(self.scaled(of_view, samples).as_ref());
@@ -249,17 +250,22 @@ impl Curved {
         let of_row = |n: usize| {
             let own = x.row(n).squared_norm_l2();
             let near = squares.iter().enumerate().map(|(r, square)| {
-                let far = (own + square - 2.0 * products[(n, r)]).max(0.0);
-                (-gamma * far).exp()
+                let far = own + square - 2.0 * products[(n, r)];
+                // squares beyond all numbers are as far as can be
+                if far.is_nan() {
+                    0.0
+                } else {
+                    (-gamma * far.max(0.0)).exp()
+                }
             });
             near.sum::<f64>() / squares.len() as f64
         };
         (0..x.nrows()).map(of_row).collect()
     }
-    /// Says beforehand what the predictors of numbers with these penalties may be, of so many training samples, and the variances of those by
-    /// the others ([`Curved::variances`]), of which `chosen` are the points, with these similarities to them.
+    /// Sets the priors of predictors of numbers with these penalties, of so many training samples, and returns what each of these is unsure of by the
+    /// others ([`Curved::variances`]); `columns` are their similarities to the points, which are the samples `chosen`.
     ///
-    /// The penalties are those of directions in which the kernel of all samples varies by one for each feature, on average.
+    /// The penalties are on directions in which the kernel varies by one per feature, on average over the samples.
     pub(super) fn doubt(
         &mut self,
         penalties: &[f64],
@@ -330,26 +336,31 @@ impl Curved {
     }
 }
 
-/// What is left of the similarity of each sample to itself, `alone`, by those `across` to the points (points × samples), of which `own` are the
+/// What is left of the similarity of each sample to itself, `alone`, by those to the points, samples × points, of which `own` are the
 /// similarities and the noise: $\tilde k\_{xx} - \tilde k\_x^\top(\tilde K + \rho I)^{-1}\tilde k\_x$.
 fn unexplained(
     (own, noise): (&Mat<f64>, f64),
-    across: &Mat<f64>,
+    similar: &Mat<f64>,
     alone: &[f64],
 ) -> Result<Vec<f64>> {
     let mut noisy = own.clone();
     (0..noisy.nrows()).for_each(|r| noisy[(r, r)] += noise);
-    let solved = solve_spd(noisy.as_ref(), across.as_ref());
-    let solved = solved.map_err(|source| NumericError::Linalg {
-        block: "similarities".to_owned(),
-        source,
-    })?;
-    let explained = |n: usize| -> f64 {
-        let both = across.col_as_slice(n).iter().zip(solved.col_as_slice(n));
-        both.map(|(a, b)| a * b).sum()
-    };
-    let each = alone.iter().enumerate();
-    Ok(each.map(|(n, own)| (own - explained(n)).max(0.0)).collect())
+    let mut left = alone.to_vec();
+    for (chunk, left) in left.chunks_mut(AT_ONCE).enumerate() {
+        let rows = similar.subrows(chunk * AT_ONCE, left.len());
+        let across = rows.transpose().to_owned();
+        let solved = solve_spd(noisy.as_ref(), across.as_ref());
+        let solved = solved.map_err(|source| NumericError::Linalg {
+            block: "similarities".to_owned(),
+            source,
+        })?;
+        for (n, left) in left.iter_mut().enumerate() {
+            let both = across.col_as_slice(n).iter().zip(solved.col_as_slice(n));
+            let explained: f64 = both.map(|(a, b)| a * b).sum();
+            *left = (*left - explained).max(0.0);
+        }
+    }
+    Ok(left)
 }
 
 /// In units of the training samples; what is missing is at the mean.

@@ -241,7 +241,9 @@ impl Fit {
                 Features::Few => lasso_held_out,
             };
             let (fit, held) = how(x.as_ref(), y.as_ref(), &tuning)?;
-            penalties = fit.penalties().to_vec();
+            if domain == Domain::Reals {
+                penalties = fit.penalties().to_vec();
+            }
             (fit.coefficients().to_owned(), held)
         };
         // nothing is known of a target that nobody has
