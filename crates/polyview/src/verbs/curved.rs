@@ -272,6 +272,9 @@ impl Curved {
         (x, columns, chosen): (&Filled<'_>, &Mat<f64>, &[u32]),
         samples: usize,
     ) -> Result<Option<Mat<f64>>> {
+        if penalties.is_empty() {
+            return Ok(None);
+        }
         let own = self.of_points()?;
         let points = self.points();
         let mean = (0..points).map(|r| own[(r, r)]).sum::<f64>() / points as f64;
