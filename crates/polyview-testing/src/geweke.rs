@@ -4,6 +4,7 @@
 
 use polyview_core::{Context, NumericError, PrecisionView, Predictor, State};
 use polyview_infer::{GibbsChain, Model};
+use polyview_linalg::Threads;
 use polyview_random::{StreamKey, uniform_open01};
 
 /// Draws parameters from the prior.
@@ -177,11 +178,17 @@ pub fn largest_score(m: Model, draws: u64, seed: u64) -> f64 {
 /// # Panics
 /// As [`largest_score`].
 pub fn largest_weighted_score(
-    mut m: Model,
+    m: Model,
     draws: u64,
     seed: u64,
-    ln_weight: impl Fn(&Model) -> f64,
+    ln_weight: impl Fn(&Model) -> f64 + Send,
 ) -> f64 {
+    // a sweep of so few cells is shorter than handing it to other threads
+    let alone = Threads::new(1).expect("a thread");
+    alone.install(|| weighted_score(m, draws, seed, ln_weight))
+}
+
+fn weighted_score(mut m: Model, draws: u64, seed: u64, ln_weight: impl Fn(&Model) -> f64) -> f64 {
     let mut weights = Vec::new();
     let mut prior: Vec<Vec<f64>> = Vec::new();
     for i in 0..draws {

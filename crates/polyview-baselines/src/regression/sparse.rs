@@ -176,6 +176,9 @@ struct Descent {
     beta: Mat<f64>,
     /// Linear predictors of these.
     score: Mat<f64>,
+    /// Of classes $\ln\sum\_c e^{s\_{nc}}$ of each sample, kept up with these one predictor at a time: the exponentials of
+    /// all for each would cost as many times more as there are classes.
+    whole: Vec<f64>,
     /// The last penalty.
     last: f64,
 }
@@ -196,8 +199,10 @@ impl Descent {
             y,
             beta: Mat::zeros(1 + p, c),
             score: Mat::zeros(n, c),
+            whole: Vec::new(),
             last: f64::INFINITY,
         };
+        out.sum_up();
         for _ in 0..STEPS {
             let mut most = 0.0f64;
             for d in 0..c {
@@ -221,7 +226,29 @@ impl Descent {
         match self.kind {
             Kind::Ridge => self.score[(n, d)],
             Kind::Logistic => logistic_of(self.score[(n, d)]),
-            Kind::Multinomial => (self.score[(n, d)] - ln_sum_exp(&self.score, n)).exp(),
+            Kind::Multinomial => (self.score[(n, d)] - self.whole[n]).exp(),
+        }
+    }
+    fn sum_up(&mut self) {
+        if self.kind == Kind::Multinomial {
+            let of = |n: usize| ln_sum_exp(&self.score, n);
+            self.whole = (0..self.y.nrows()).map(of).collect();
+        }
+    }
+    /// After predictor `d` moved from these.
+    fn moved(&mut self, d: usize, from: &[f64]) {
+        for (n, whole) in self.whole.iter_mut().enumerate() {
+            let step = self.score[(n, d)] - from[n];
+            if step == 0.0 {
+                continue;
+            }
+            let share = (from[n] - *whole).exp();
+            // a sum that is all but this one is not what is left of it
+            *whole = if share < 0.5 && step < 1.0 {
+                *whole + (share * step.exp_m1()).ln_1p()
+            } else {
+                ln_sum_exp(&self.score, n)
+            };
         }
     }
     /// Weight of the square of an intercept, which keeps a label finite that all samples have.
@@ -242,10 +269,12 @@ impl Descent {
         let slope = self.slopes(d).iter().sum::<f64>() - self.held() * self.beta[(0, d)];
         let step = slope / (bound * self.samples() + self.held());
         self.beta[(0, d)] += step;
+        let from = self.score.col_as_slice(d).to_vec();
         self.score
             .col_as_slice_mut(d)
             .iter_mut()
             .for_each(|s| *s += step);
+        self.moved(d, &from);
         step.abs()
     }
     /// The penalty under which no feature has a coefficient.
@@ -261,14 +290,24 @@ impl Descent {
     }
     /// The loss, with its penalty.
     fn value(&self, penalty: f64) -> f64 {
-        let of = |n: usize| of_sample(self.kind, self.y.as_ref(), &self.score, n);
-        let mut out = (0..self.y.nrows()).map(of).sum::<f64>();
-        for d in 0..self.beta.ncols() {
-            let (first, others) = self.beta.col_as_slice(d).split_at(1);
-            out += 0.5 * self.held() * first[0] * first[0];
-            out += self.samples() * penalty * others.iter().map(|b| b.abs()).sum::<f64>();
-        }
-        out
+        let of_predictors = 0..self.beta.ncols();
+        self.whole.iter().sum::<f64>() + of_predictors.map(|d| self.own(d, penalty)).sum::<f64>()
+    }
+    /// What hangs on predictor `d` of the loss, of classes beside their sums.
+    fn own(&self, d: usize, penalty: f64) -> f64 {
+        let of = |n: usize| match self.kind {
+            Kind::Multinomial => -self.y[(n, d)] * self.score[(n, d)],
+            _ => of_sample(self.kind, self.y.as_ref(), &self.score, n),
+        };
+        let (first, others) = self.beta.col_as_slice(d).split_at(1);
+        let size: f64 = others.iter().map(|b| b.abs()).sum();
+        (0..self.y.nrows()).map(of).sum::<f64>()
+            + 0.5 * self.held() * first[0] * first[0]
+            + self.samples() * penalty * size
+    }
+    /// As [`Descent::value`] while no other predictor than `d` moves, but for a constant.
+    fn alone(&self, d: usize, penalty: f64) -> f64 {
+        self.whole.iter().sum::<f64>() + self.own(d, penalty)
     }
     /// To the least loss under a penalty, weaker than the last.
     fn to(&mut self, penalty: f64) {
@@ -286,6 +325,7 @@ impl Descent {
             })
             .collect();
         self.last = penalty;
+        self.sum_up();
         let mut value = self.value(penalty);
         let whole = value.abs().max(self.samples() * SAME);
         for _ in 0..STEPS {
@@ -322,16 +362,19 @@ impl Descent {
         let before = (
             self.beta.col_as_slice(d).to_vec(),
             self.score.col_as_slice(d).to_vec(),
+            self.whole.clone(),
         );
-        let value = self.value(penalty);
+        let value = self.alone(d, penalty);
         for bounded in [false, true] {
             let quadratic = self.quadratic(d, bounded);
             self.descend(d, active, penalty, quadratic);
-            if bounded || self.kind == Kind::Ridge || self.value(penalty) <= value + SAME {
+            self.moved(d, &before.1);
+            if bounded || self.kind == Kind::Ridge || self.alone(d, penalty) <= value + SAME {
                 return;
             }
             self.beta.col_as_slice_mut(d).copy_from_slice(&before.0);
             self.score.col_as_slice_mut(d).copy_from_slice(&before.1);
+            self.whole.copy_from_slice(&before.2);
         }
     }
     fn quadratic(&self, d: usize, bounded: bool) -> Quadratic {
@@ -405,143 +448,4 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use polyview_random::{StreamKey, standard_normal, uniform_open01};
-
-    use super::super::descent::softplus;
-    use super::*;
-    use crate::ridge;
-
-    const N: usize = 120;
-    const P: usize = 200;
-
-    /// Features, and a predictor of the first three of them.
-    fn simulated(n: usize, seed: u64) -> (Mat<f64>, Vec<f64>) {
-        let mut rng = StreamKey::new(seed).rng();
-        let x = Mat::from_fn(n, P, |_, _| standard_normal(&mut rng));
-        let s = (0..n).map(|n| 2.0 * x[(n, 0)] - 1.5 * x[(n, 1)] + x[(n, 2)]);
-        let s = s.collect();
-        (x, s)
-    }
-
-    fn folds(n: usize) -> Tuning {
-        Tuning::new((0..n).map(|n| n % 5).collect())
-    }
-
-    /// At its end no coefficient has a slope that its penalty does not hold: those that are not zero have that of the penalty, the others less.
-    fn is_at_its_end(kind: Kind, x: &Mat<f64>, y: &Mat<f64>, beta: &Mat<f64>, penalty: f64) {
-        let mut own = Descent::new(kind, x.clone(), y.clone());
-        own.beta = beta.clone();
-        own.score = super::super::scores(x.as_ref(), beta);
-        let most = penalty * own.samples();
-        for d in 0..y.ncols() {
-            let slopes = own.slopes(d);
-            for j in 0..x.ncols() {
-                let (slope, b) = (dot(x.col_as_slice(j), &slopes), beta[(1 + j, d)]);
-                let off = if b == 0.0 {
-                    (slope.abs() - most).max(0.0)
-                } else {
-                    (slope - b.signum() * most).abs()
-                };
-                assert!(off < 0.01 * most, "{kind:?} {j}: {b} {slope} {most}");
-            }
-        }
-    }
-
-    #[test]
-    fn few_features_are_found_and_predict_better_than_all() {
-        let (x, s) = simulated(N + 500, 1);
-        let mut rng = StreamKey::new(9).rng();
-        let y = Mat::from_fn(N + 500, 1, |n, _| 5.0 + s[n] + standard_normal(&mut rng));
-        let part = |m: &Mat<f64>, rows: std::ops::Range<usize>| {
-            m.subrows(rows.start, rows.len()).to_owned()
-        };
-        let (seen, known) = (part(&x, 0..N), part(&y, 0..N));
-        let (new, truth) = (part(&x, N..N + 500), part(&y, N..N + 500));
-        let (own, held) = lasso_held_out(seen.as_ref(), known.as_ref(), &folds(N)).unwrap();
-        let plain = ridge(seen.as_ref(), known.as_ref(), &folds(N)).unwrap();
-        let error = |fit: &Regression| {
-            let p = fit.predict(new.as_ref()).unwrap();
-            (0..500)
-                .map(|n| (p[(n, 0)] - truth[(n, 0)]).powi(2))
-                .sum::<f64>()
-                / 500.0
-        };
-        let (few, all) = (error(&own), error(&plain));
-        assert!(few < 1.6 && all > 4.0, "{few} {all}");
-        let beta = own.coefficients();
-        for (d, b) in [(1, 2.0), (2, -1.5), (3, 1.0)] {
-            assert!((beta[(d, 0)] - b).abs() < 0.4, "{d}: {}", beta[(d, 0)]);
-        }
-        let zero = (1..=P).filter(|d| beta[(*d, 0)] == 0.0).count();
-        assert!(zero > P / 2, "{zero}");
-        let left: f64 = (0..N).map(|n| (held[(n, 0)] - known[(n, 0)]).powi(2)).sum();
-        assert!(left / (N as f64) < 2.5, "{left}");
-        is_at_its_end(
-            Kind::Ridge,
-            &seen,
-            &known,
-            &own.coefficients,
-            own.penalties[0],
-        );
-    }
-
-    #[test]
-    fn labels_and_classes_go_by_few_features_too() {
-        let (x, s) = simulated(N, 2);
-        let mut rng = StreamKey::new(5).rng();
-        let mut y = Mat::from_fn(N, 1, |n, _| {
-            f64::from(u8::from(uniform_open01(&mut rng) < logistic_of(2.0 * s[n])))
-        });
-        let (own, held) = sparse_logistic_held_out(x.as_ref(), y.as_ref(), &folds(N)).unwrap();
-        is_at_its_end(Kind::Logistic, &x, &y, &own.coefficients, own.penalties[0]);
-        let loss = |score: &dyn Fn(usize) -> f64| -> f64 {
-            let of = |n: usize| softplus(score(n)) - y[(n, 0)] * score(n);
-            (0..N).map(of).sum::<f64>() / N as f64
-        };
-        let (_, plain) = crate::logistic_held_out(x.as_ref(), y.as_ref(), &folds(N)).unwrap();
-        let (few, all) = (loss(&|n| held[(n, 0)]), loss(&|n| plain[(n, 0)]));
-        assert!(few < all - 0.1, "{few} {all}");
-        // two classes have the predictors of a label, by halves
-        let classes: Vec<Option<usize>> = (0..N).map(|n| Some(y[(n, 0)] as usize)).collect();
-        let (two, _) = sparse_multinomial_held_out(x.as_ref(), &classes, 2, &folds(N)).unwrap();
-        let both = Mat::from_fn(N, 2, |n, c| f64::from(u8::from(classes[n] == Some(c))));
-        is_at_its_end(
-            Kind::Multinomial,
-            &x,
-            &both,
-            &two.coefficients,
-            two.penalties[0],
-        );
-        let (p, q) = (
-            own.predict(x.as_ref()).unwrap(),
-            two.predict(x.as_ref()).unwrap(),
-        );
-        let apart = (0..N)
-            .map(|n| (p[(n, 0)] - q[(n, 1)]).abs())
-            .fold(0.0, f64::max);
-        assert!(apart < 0.25, "{apart}");
-        // a label that is missing does not count, and one that all have is finite
-        y[(0, 0)] = f64::NAN;
-        let (_, held) = sparse_logistic_held_out(x.as_ref(), y.as_ref(), &folds(N)).unwrap();
-        assert!(held[(0, 0)].is_nan() && held[(1, 0)].is_finite());
-        let ones = Mat::full(N, 1, 1.0);
-        let (own, _) = sparse_logistic_held_out(x.as_ref(), ones.as_ref(), &folds(N)).unwrap();
-        assert!(own.predict(x.as_ref()).unwrap()[(0, 0)] > 0.9);
-        assert!(own.coefficients()[(0, 0)].is_finite());
-        let nothing = Mat::full(N, 1, f64::NAN);
-        let (own, _) = lasso_held_out(x.as_ref(), nothing.as_ref(), &folds(N)).unwrap();
-        assert!(own.coefficients()[(0, 0)].is_nan());
-        // separated by one feature
-        let apart = Mat::from_fn(N, 1, |n, _| f64::from(u8::from(x[(n, 0)] > 0.0)));
-        let (own, held) = sparse_logistic_held_out(x.as_ref(), apart.as_ref(), &folds(N)).unwrap();
-        let right = (0..N).filter(|n| (held[(*n, 0)] > 0.0) == (apart[(*n, 0)] > 0.0));
-        assert!(right.count() > N * 9 / 10);
-        assert!(
-            own.coefficients
-                .col_as_slice(0)
-                .iter()
-                .all(|b| b.is_finite())
-        );
-    }
-}
+mod tests;
