@@ -71,6 +71,9 @@ pub struct KernelMap {
 pub struct Mapped {
     /// Samples × references; `NaN` for samples without any value.
     pub table: Table,
+    /// The features in the units that the kernel compares them in, samples × features of the map: zero, the mean, where a sample lacks
+    /// one, `NaN` for samples without any value. `None` of a precomputed kernel.
+    pub features: Option<Mat<f64>>,
     /// How many samples have some of the features only, and are compared by what is expected of
     /// the others.
     pub with_holes: usize,
@@ -256,6 +259,8 @@ impl KernelMap {
                 values,
             },
             with_holes: points.with_holes,
+            features: (self.kernel != Kernel::Precomputed)
+                .then(|| points.of_samples(table.samples.len())),
         })
     }
     /// Refuses a table without a feature of a map of [`KernelMap::learn`], which is neither centred nor of

@@ -196,6 +196,17 @@ impl Units {
 }
 
 impl Points {
+    /// Those of so many samples, samples × features; `NaN` for samples that are none of these.
+    pub(crate) fn of_samples(&self, samples: usize) -> Mat<f64> {
+        let mut out = Mat::full(samples, self.values.ncols(), f64::NAN);
+        for j in 0..self.values.ncols() {
+            let to = out.col_as_slice_mut(j);
+            for (x, &n) in self.values.col_as_slice(j).iter().zip(&self.samples) {
+                to[n] = *x;
+            }
+        }
+        out
+    }
     /// Squared lengths of the samples, with the variances of what they lack.
     pub(crate) fn squares(&self) -> Vec<f64> {
         let mut out = self.spread.clone();

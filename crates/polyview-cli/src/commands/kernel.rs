@@ -41,6 +41,7 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
     let Mapped {
         table: found,
         with_holes,
+        ..
     } = map.map(&table).map_err(of_table)?;
     if with_holes > 0 {
         note(

@@ -1,6 +1,7 @@
 //! Data sets: named views whose samples are joined by their IDs.
 
 mod align;
+mod behind;
 mod blocks;
 mod builder;
 mod by_name;
@@ -72,6 +73,7 @@ pub struct View {
     levels: Vec<String>,
     trials: Option<Arc<Mat<f64>>>,
     ends: Option<Arc<Mat<f64>>>,
+    behind: Option<Arc<Mat<f64>>>,
 }
 
 impl View {
@@ -104,6 +106,7 @@ impl View {
             levels: Vec::new(),
             trials: None,
             ends: None,
+            behind: None,
         })
     }
 
@@ -190,6 +193,7 @@ impl View {
             mask: self.mask.clone(),
             levels: self.levels.clone(),
             trials: self.trials.clone(),
+            behind: self.behind.clone(),
         })
     }
     /// The same view with further cells hidden: `hide(sample, feature)` is
@@ -250,6 +254,7 @@ impl View {
             levels,
             trials: None,
             ends: None,
+            behind: None,
         }
     }
 }

@@ -288,6 +288,7 @@ impl Scaling {
             };
         }
         let (levels, trials) = (view.levels().to_vec(), view.trials().cloned());
+        let behind = view.behind().cloned();
         let ends = view.ends().map(|e| {
             let end = |n: usize, d: usize| self.forward(d, e[(n, d)]);
             Arc::new(Mat::from_fn(e.nrows(), e.ncols(), end))
@@ -305,6 +306,7 @@ impl Scaling {
         View {
             trials,
             ends,
+            behind,
             ..View::new_unchecked(name, features, values, mask, levels)
         }
     }

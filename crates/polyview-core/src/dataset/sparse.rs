@@ -381,6 +381,7 @@ impl View {
             levels: Vec::new(),
             trials: None,
             ends: None,
+            behind: None,
         }
     }
     /// The values as they are stored, where zeros are not.

@@ -65,6 +65,7 @@ impl View {
             levels,
             trials: self.trials.as_ref().map(|t| gather(t.as_ref().as_ref())),
             ends: self.ends.as_ref().map(|e| gather(e.as_ref().as_ref())),
+            behind: self.behind.as_ref().map(|x| gather(x.as_ref().as_ref())),
         }
     }
 }

@@ -154,6 +154,9 @@ pub(super) struct ViewHeader {
     /// Whether other ends of cells are among the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) ends: bool,
+    /// Whether the features that a kernel compares are among the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) behind: bool,
     /// Whether the data are stored sparse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) sparse: bool,
@@ -335,6 +338,7 @@ impl ModelHeader {
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
                     ends: (fit.data.as_ref()).is_some_and(|d| d[i].ends().is_some()),
+                    behind: (fit.data.as_ref()).is_some_and(|d| d[i].behind().is_some()),
                     sparse: (fit.data.as_ref()).is_some_and(|d| d[i].sparse().is_some()),
                     rounding: fit.rounding.get(i).and_then(RoundingHeader::of),
                 })

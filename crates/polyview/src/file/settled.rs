@@ -2,6 +2,7 @@
 
 use polyview_core::State;
 use polyview_infer::Model;
+use polyview_kernels::KernelParts;
 
 use super::check::{Checked, Spread};
 use super::container::{Container, Tensor};
@@ -174,8 +175,17 @@ fn take_curved(
     checked.expect(&at("views"), &[header.views.len()])?;
     let own = header.views.iter().zip(&views.values);
     let features: usize = own
-        .filter(|(_, is_source)| **is_source > 0.0)
-        .map(|(view, _)| view.features.len().max(view.levels.len()))
+        .map(|(view, source)| {
+            // the view's own columns, or the features behind its kernel
+            if *source == 1.0 {
+                view.features.len().max(view.levels.len())
+            } else if *source == 2.0 {
+                let compared = view.kernel.as_ref().and_then(KernelParts::extents);
+                compared.map_or(0, |(features, _)| features)
+            } else {
+                0
+            }
+        })
         .sum();
     let points = checked.columns(&at("points"))?;
     let names = [

@@ -1,6 +1,7 @@
-//! The training data of a view: values and which of them were observed, trials, ends.
+//! The training data of a view: values and which of them were observed, trials, ends, and what a kernel was computed of.
 
 use polyview_core::{Mask, View};
+use polyview_kernels::KernelParts;
 
 use super::container::{Container, Tensor, Values};
 use super::fault::Fault;
@@ -27,6 +28,10 @@ pub(super) fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> Da
     if let Some(ends) = view.ends() {
         let values = Values::Matrix(ends.as_ref().as_ref());
         tensors.push(Tensor::new(format!("ends/{name}"), values));
+    }
+    if let Some(features) = view.behind() {
+        let values = Values::Matrix(features.as_ref().as_ref());
+        tensors.push(Tensor::new(format!("behind/{name}"), values));
     }
     let (rows, columns) = (view.n_samples(), view.n_features());
     let (kind, shape, bytes) = match view.mask() {
@@ -121,6 +126,12 @@ pub(super) fn take_data(
         let name = format!("ends/{}", view.name);
         let ends = file.take(&name)?.matrix(&name, samples, columns)?;
         data = data.with_ends(ends).map_err(Error::from)?;
+    }
+    let compared = view.kernel.as_ref().and_then(KernelParts::extents);
+    if let (true, Some((features, _))) = (view.behind, compared) {
+        let name = format!("behind/{}", view.name);
+        let features = file.take(&name)?.matrix(&name, samples, features)?;
+        data = data.with_behind(features).map_err(Error::from)?;
     }
     Fault::unless_count("observed cells", view.observed, data.n_observed())?;
     Ok(Some(data))

@@ -170,8 +170,11 @@ fn columns(name: &str, map: &KernelMap, table: &Table) -> Result<(View, usize)> 
         view: name.to_owned(),
         source,
     })?;
-    let features = map.references().to_vec();
-    let view = View::from_values(name, features, found.table.values)?;
+    let references = map.references().to_vec();
+    let mut view = View::from_values(name, references, found.table.values)?;
+    if let Some(features) = found.features {
+        view = view.with_behind(features)?;
+    }
     Ok((view, found.with_holes))
 }
 

@@ -27,6 +27,9 @@ const WIDTHS: [f64; 10] = [0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.41, 2.0, 2.83,
 const LEAST: f64 = 0.01;
 /// Largest share of what is known of a sample that the sample itself says.
 const MOST: f64 = 0.999;
+/// What the file says of a view: its columns are compared, or the features behind its kernel.
+const OWN: f64 = 1.0;
+const BEHIND: f64 = 2.0;
 /// Samples whose similarities are solved for together.
 const AT_ONCE: usize = 2048;
 /// Streams of the draw of the points, and of the samples that widths are compared in.
@@ -36,7 +39,7 @@ const COMPARED: u32 = 0x6376_7764;
 /// What features of several views are multiplied by once they are similarities to points: RBF, centred.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curved {
-    /// The views, by their places in the fit, and the domain of each.
+    /// The views by their places in the fit, those whose features are behind a kernel by their places after all views.
     views: Vec<usize>,
     /// Of the columns of these side by side, over the training samples.
     means: Vec<f64>,
@@ -70,9 +73,10 @@ pub(super) struct Similar {
 
 impl Curved {
     pub(super) fn save(&self, fit: &Fit, at: &str, state: &mut State) {
-        let mut is_source = vec![0.0; fit.views().len()];
+        let all = fit.views().len();
+        let mut is_source = vec![0.0; all];
         for v in &self.views {
-            is_source[*v] = 1.0;
+            is_source[v % all] = if *v < all { OWN } else { BEHIND };
         }
         state.put_vec(&format!("{at}views"), &is_source);
         state.put_vec(&format!("{at}means"), &self.means);
@@ -98,6 +102,7 @@ impl Curved {
             return Ok(None);
         }
         let is_source = state.vec(&format!("{at}views"))?;
+        let all = is_source.len();
         let gamma = state.scalar(&format!("{at}gamma"))?;
         let points = state.mat(&format!("{at}points"))?;
         let map = KernelMap::to_points(gamma, points).map_err(wrong)?;
@@ -121,8 +126,8 @@ impl Curved {
         }
         Ok(Some(Self {
             priors,
-            views: (0..is_source.len())
-                .filter(|v| is_source[*v] > 0.0)
+            views: (0..2 * all)
+                .filter(|v| is_source[v % all] == if *v < all { OWN } else { BEHIND })
                 .collect(),
             means: of("means", map.features().len())?,
             sds: of("sds", map.features().len())?,
@@ -159,9 +164,9 @@ impl Curved {
     pub(super) fn features(&self) -> usize {
         self.means.len()
     }
-    /// Whether it is of this view.
-    pub(super) fn is_of(&self, view: usize) -> bool {
-        self.views.contains(&view)
+    /// Whether it is of this one of so many views, or of the features behind it.
+    pub(super) fn is_of(&self, view: usize, of: usize) -> bool {
+        self.views.contains(&view) || self.views.contains(&(of + view))
     }
     /// What it adds to the linear predictors of samples, of which `of_view` has the columns of each view.
     ///
@@ -393,16 +398,35 @@ fn table(values: Mat<f64>, features: Vec<String>) -> Table {
 
 impl Fit {
     /// A kernel of these features of views by which kernel ridge regression predicts view `at` better than in proportion to
-    /// them, if there is one: RBF of one width for all features of the view.
+    /// them, if there is one: RBF of one width for all features of the view. Of a view that has a kernel of its own it is one of the features
+    /// behind that, none of which counts more or less than there; where these are not known there is none.
     pub(super) fn similar(&self, of: &Filled<'_>, at: usize) -> Result<Option<Similar>> {
         let data = self.data()?;
         let rows = self.samples.len();
+        let all = self.views.len();
+        let has_kernel = |v: usize| v < all && self.views[v].kernel.is_some();
         let (views, parts): (Vec<usize>, Vec<&Mat<f64>>) = (of.of_view.iter().enumerate())
+            .filter(|(v, _)| !has_kernel(*v))
             .filter_map(|(v, own)| Some((v, own.as_ref()?)))
             .unzip();
+        let known = |v: usize| of.of(v).is_none() || of.of(all + v).is_some();
+        if !(0..all).all(|v| !has_kernel(v) || known(v)) {
+            return Ok(None);
+        }
         let x = side_by_side(&parts, rows);
         let design = polyview_baselines::Design::learn(x.as_ref())?;
-        let x = scaled(x.as_ref(), design.means(), design.sds());
+        let (means, mut sds) = (design.means().to_vec(), design.sds().to_vec());
+        let mut first = 0;
+        for (v, part) in views.iter().zip(&parts) {
+            let own = &mut sds[first..first + part.ncols()];
+            if *v >= all {
+                let squares: f64 = own.iter().map(|sd| sd * sd).sum();
+                let unit = (squares / own.len() as f64).sqrt();
+                own.fill(unit);
+            }
+            first += part.ncols();
+        }
+        let x = scaled(x.as_ref(), &means, &sds);
         let target = &data[at];
         let known: Vec<u32> = (0..rows as u32)
             .filter(|n| target.mask().count_sample(*n as usize, target.n_features()) > 0)
@@ -420,8 +444,8 @@ impl Fit {
         let map = KernelMap::to_points(gamma, points).map_err(wrong)?;
         let curved = Curved {
             views,
-            means: design.means().to_vec(),
-            sds: design.sds().to_vec(),
+            means,
+            sds,
             coefficients: Mat::zeros(chosen.len(), 0),
             centres: Vec::new(),
             priors: Vec::new(),

@@ -1,6 +1,7 @@
 //! Features of samples as columns of a linear model, with what is missing filled in from their factors.
 
 use polyview_core::View;
+use polyview_kernels::Kernel;
 use polyview_linalg::Mat;
 
 use super::cross_validate::columns;
@@ -13,10 +14,18 @@ pub(super) fn is_filled(fit: &Fit, view: usize) -> bool {
     is_told(fit.domain(view)) && fit.views()[view].kernel.is_none()
 }
 
+impl Fit {
+    /// How many features the kernel of a view compares, where it compares any.
+    pub(super) fn features_behind(&self, view: usize) -> Option<usize> {
+        let map = self.views().get(view)?.kernel.as_ref()?;
+        (map.kernel() != Kernel::Precomputed).then(|| map.features().len())
+    }
+}
+
 /// The columns of some views, samples × columns, also of views that are not there; `NaN` where a cell is missing, or at what its
 /// law expects of it given all that is known of the sample ([`Filled::at_means`]).
 pub(super) struct Filled<'a> {
-    /// Of each view of the fit its columns, where it was asked for.
+    /// Of each view of the fit its columns, where it was asked for; then, where any of these has a kernel, of each the features behind it.
     pub(super) of_view: Vec<Option<Mat<f64>>>,
     /// What is missing of them, if anything.
     pub(super) holes: Option<Holes<'a>>,
@@ -39,6 +48,18 @@ impl<'a> Filled<'a> {
             let own = views.get(v).and_then(Option::as_ref);
             let nothing = || Mat::full(samples, fit.views()[v].columns().len(), f64::NAN);
             of_view[v] = Some(own.map_or_else(nothing, |view| columns(view, fit.domain(v))));
+        }
+        if of.iter().any(|&v| fit.features_behind(v).is_some()) {
+            of_view.resize(2 * fit.views().len(), None);
+        }
+        for &v in of {
+            let Some(features) = fit.features_behind(v) else {
+                continue;
+            };
+            let own = views.get(v).and_then(|view| view.as_ref()?.behind());
+            let nothing = || Mat::full(samples, features, f64::NAN);
+            of_view[fit.views().len() + v] =
+                Some(own.map_or_else(nothing, |own| own.as_ref().clone()));
         }
         let told: Vec<usize> = of.iter().copied().filter(|v| is_filled(fit, *v)).collect();
         let lacks = |n: &usize| {

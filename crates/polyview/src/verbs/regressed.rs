@@ -236,7 +236,9 @@ impl Regressed {
     }
     /// Whether it is made on a view.
     pub(super) fn is_of(&self, view: usize) -> bool {
-        self.of_view[view].is_some() || self.curved.as_ref().is_some_and(|own| own.is_of(view))
+        let of = self.of_view.len();
+        self.of_view[view].is_some()
+            || (self.curved.as_ref()).is_some_and(|own| own.is_of(view, of))
     }
     /// Views that it is made on and that some of these samples have nothing of, and of how many samples: those that are filled in
     /// or those that are not.

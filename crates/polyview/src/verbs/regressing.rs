@@ -67,8 +67,9 @@ impl Fit {
     /// regression without their fold. Samples are known by `views`, which lack the targets.
     ///
     /// Where some of these views have a kernel and others none, one penalty for both is seldom right for either: each
-    /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold. Where none
-    /// has one, each is predicted in proportion to the features, to few of them, or by a kernel of them in the same way.
+    /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold. In the same way
+    /// it is predicted by one kernel of all features, those behind kernels among them, and where no view has a kernel in proportion to few of
+    /// them.
     pub(super) fn regress(
         &self,
         (targets, views): (&[usize], &[Option<View>]),
@@ -79,7 +80,7 @@ impl Fit {
         let x = Filled::new(self, &sources, views, self.samples.len())?.at_means();
         let has_kernel = sources.iter().any(|&v| self.views[v].kernel.is_some());
         let is_linear = self.views[at].choices.settle == Some(Settle::LinearMixture);
-        let curved = if has_kernel || is_linear {
+        let curved = if is_linear {
             None
         } else {
             self.regress_on_similar(&x, at, fold_of)?

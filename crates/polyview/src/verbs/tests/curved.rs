@@ -118,7 +118,6 @@ fn what_bends_goes_by_similarities_and_what_does_not_does_not() {
     assert_eq!(other.mean, found.mean);
 }
 
-/// A sample that lacks a view is told what its factors say of that, and one without any is left to the joint fit.
 /// What bends is not known away from the training samples, and is not said to be: standard deviations grow, and intervals hold what they say where new
 /// samples are as those of training. What is in proportion to the features says the same of all.
 #[test]
@@ -163,6 +162,82 @@ fn predictions_that_bend_are_unsure_away_from_the_training_samples() {
     assert_eq!(predicted(&again, &beyond).sd, far.sd);
 }
 
+/// Features behind kernels that the user gave are compared as well, in the units of these: the columns of a kernel do not say how near a sample is
+/// to itself, nor may another width be had of them.
+#[test]
+fn features_behind_kernels_bend_too() {
+    let [train, new] = [1, 2].map(tables);
+    let given = |few: bool| {
+        let rbf = if few { "rbf{references=20}" } else { "rbf" };
+        let mut spec = models::bibfa(2)
+            .with_settled("y", Settle::Mixture)
+            .with_kernel("a", rbf.parse().unwrap())
+            .with_kernel("b", "linear".parse().unwrap());
+        spec.vb.max_sweeps = 60;
+        crate::fit(data(&train), spec).expect("a fit")
+    };
+    let fit = given(true);
+    // reference points are few, the samples that are compared all
+    assert!(curved(&fit)[1]);
+    let near = predicted(&fit, &new);
+    let error = left(&new, &near, 1);
+    assert!(error < 0.25, "{error}");
+    let mut beyond = new.clone();
+    beyond[0].values.col_as_slice_mut(0).fill(7.0);
+    let far = predicted(&fit, &beyond);
+    let mean = |of: &Prediction| of.sd.col(1).iter().sum::<f64>() / N as f64;
+    assert!(
+        mean(&far) > 2.0 * mean(&near),
+        "{} {}",
+        mean(&far),
+        mean(&near)
+    );
+    // the file has them, also for samples that lack a view
+    let again = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+    assert_eq!(again.regressed(2).unwrap(), fit.regressed(2).unwrap());
+    for known in [&new[..2], &new[..1]] {
+        let [one, other] = [&fit, &again].map(|f| f.predict(&data(known), "y").unwrap());
+        assert_eq!((one.mean, one.sd), (other.mean, other.sd));
+    }
+    // a sample is predicted alone as among others
+    let alone: Vec<Table> = (new.iter())
+        .map(|t| Table {
+            samples: vec![t.samples[3].clone()],
+            values: t.values.subrows(3, 1).to_owned(),
+            ..t.clone()
+        })
+        .collect();
+    let one = predicted(&fit, &alone);
+    assert!((one.mean[(0, 1)] - near.mean[(3, 1)]).abs() < 1e-9);
+    assert!((one.sd[(0, 1)] - near.sd[(3, 1)]).abs() < 1e-9);
+    assert!(curved(&given(false))[1]);
+}
+
+/// A precomputed kernel has no features behind it.
+#[test]
+fn what_is_not_known_is_not_compared() {
+    let train = tables(1);
+    let x = &train[0].values;
+    let near = |n: usize, m: usize| {
+        let square = (0..2).map(|d| (x[(n, d)] - x[(m, d)]).powi(2)).sum::<f64>();
+        (-0.5 * square).exp()
+    };
+    let similar = Table {
+        features: train[0].samples.clone(),
+        values: Mat::from_fn(N, N, near),
+        ..train[0].clone()
+    };
+    let all = [similar, train[1].clone(), train[2].clone()];
+    let mut spec = models::bibfa(2)
+        .with_settled("y", Settle::Mixture)
+        .with_kernel("a", "precomputed".parse().unwrap());
+    spec.vb.max_sweeps = 60;
+    let fit = crate::fit(data(&all), spec).expect("a fit");
+    assert_eq!(curved(&fit), [false, false]);
+    assert!(fit.data().unwrap()[0].behind().is_none());
+}
+
+/// A sample that lacks a view is told what its factors say of that, and one without any is left to the joint fit.
 #[test]
 fn absent_views_are_filled_in() {
     let [train, mut new] = [1, 2].map(tables);
