@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::header::ModelHeader;
 use super::model::{check_view, push_state, to_state};
 use crate::error::Error;
-use crate::verbs::{MIXED_WAYS, features_of, regression_of, shares_of};
+use crate::verbs::{BEHIND, MIXED_WAYS, OWN, features_of, regression_of, shares_of};
 
 /// Where the file has what views were settled on.
 const SETTLED: &str = "settled/";
@@ -176,10 +176,9 @@ fn take_curved(
     let own = header.views.iter().zip(&views.values);
     let features: usize = own
         .map(|(view, source)| {
-            // the view's own columns, or the features behind its kernel
-            if *source == 1.0 {
+            if *source == OWN {
                 view.features.len().max(view.levels.len())
-            } else if *source == 2.0 {
+            } else if *source == BEHIND {
                 let compared = view.kernel.as_ref().and_then(KernelParts::extents);
                 compared.map_or(0, |(features, _)| features)
             } else {

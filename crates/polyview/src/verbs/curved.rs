@@ -9,6 +9,7 @@ use polyview_random::StreamKey;
 
 use super::cross_validate::{columns, side_by_side};
 use super::filled::Filled;
+use super::regressed::{BEHIND, OWN};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::fit::short_fits::{SAMPLES, some_of};
@@ -27,9 +28,6 @@ const WIDTHS: [f64; 10] = [0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.41, 2.0, 2.83,
 const LEAST: f64 = 0.01;
 /// Largest share of what is known of a sample that the sample itself says.
 const MOST: f64 = 0.999;
-/// What the file says of a view: its columns are compared, or the features behind its kernel.
-const OWN: f64 = 1.0;
-const BEHIND: f64 = 2.0;
 /// Samples whose similarities are solved for together.
 const AT_ONCE: usize = 2048;
 /// Streams of the draw of the points, and of the samples that widths are compared in.

@@ -56,10 +56,11 @@ impl<'a> Filled<'a> {
             let Some(features) = fit.features_behind(v) else {
                 continue;
             };
-            let own = views.get(v).and_then(|view| view.as_ref()?.behind());
-            let nothing = || Mat::full(samples, features, f64::NAN);
-            of_view[fit.views().len() + v] =
-                Some(own.map_or_else(nothing, |own| own.as_ref().clone()));
+            of_view[fit.views().len() + v] = match views.get(v).and_then(Option::as_ref) {
+                // files of before these were kept have none of the training samples
+                Some(view) => view.behind().map(|own| own.as_ref().clone()),
+                None => Some(Mat::full(samples, features, f64::NAN)),
+            };
         }
         let told: Vec<usize> = of.iter().copied().filter(|v| is_filled(fit, *v)).collect();
         let lacks = |n: &usize| {

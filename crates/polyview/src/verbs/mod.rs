@@ -86,7 +86,7 @@ pub use predict::PredictOptions;
 pub use prediction::{PredictedLevels, PredictedRanks, PredictedScores, Prediction};
 pub use predictive_check::{CheckOptions, CheckedStatistic, PredictiveCheck};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
-pub(crate) use regressed::place as regression_of;
+pub(crate) use regressed::{BEHIND, OWN, place as regression_of};
 pub use relevance::Selection;
 pub(crate) use relevance::shares_of_squares;
 pub use score::{HeldOut, HeldOutPairs};

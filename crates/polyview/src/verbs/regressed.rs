@@ -87,6 +87,10 @@ pub(super) struct Scores {
     pub(super) variance: Option<Mat<f64>>,
 }
 
+/// What the state says of a view that is compared: its own columns are, or the features behind its kernel.
+pub(crate) const OWN: f64 = 1.0;
+pub(crate) const BEHIND: f64 = 2.0;
+
 /// Where the state has it.
 pub(crate) fn place(target: &str) -> String {
     format!("regression/{target}/")

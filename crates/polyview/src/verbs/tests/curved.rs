@@ -199,6 +199,14 @@ fn features_behind_kernels_bend_too() {
         let [one, other] = [&fit, &again].map(|f| f.predict(&data(known), "y").unwrap());
         assert_eq!((one.mean, one.sd), (other.mean, other.sd));
     }
+    // files of before the features were kept predict from what they have
+    let mut before = again;
+    for view in before.data.iter_mut().flatten() {
+        let values = view.to_values_with_nan();
+        *view = View::from_values(view.name(), view.features().to_vec(), values).unwrap();
+    }
+    let found = before.predict(&data(&new[..1]), "y").unwrap();
+    assert!(found.mean.col(1).iter().all(|x| x.is_finite()));
     // a sample is predicted alone as among others
     let alone: Vec<Table> = (new.iter())
         .map(|t| Table {
