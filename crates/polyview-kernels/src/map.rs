@@ -223,13 +223,23 @@ impl KernelMap {
     /// known at all. [`KernelError::Infinite`]; [`KernelError::TooLarge`] where a similarity is
     /// not finite.
     pub fn apply(&self, table: &Table) -> Result<Table, KernelError> {
-        Ok(self.map(table)?.table)
+        Ok(self.mapped(table)?.0)
     }
     /// As [`KernelMap::apply`], with what was found on the way.
     ///
     /// # Errors
     /// As [`KernelMap::apply`].
     pub fn map(&self, table: &Table) -> Result<Mapped, KernelError> {
+        let (mapped, points) = self.mapped(table)?;
+        let compares = self.kernel != Kernel::Precomputed;
+        Ok(Mapped {
+            features: compares.then(|| points.of_samples(table.samples.len())),
+            with_holes: points.with_holes,
+            table: mapped,
+        })
+    }
+    /// The similarities of the samples of a table, and these in the units of the kernel.
+    fn mapped(&self, table: &Table) -> Result<(Table, Points), KernelError> {
         names_fit(table)?;
         self.all_there(table)?;
         let points = self.units.points(table)?;
@@ -250,18 +260,14 @@ impl KernelMap {
                 to[n] = *x;
             }
         }
-        Ok(Mapped {
-            table: Table {
-                name: table.name.clone(),
-                samples: table.samples.clone(),
-                features: self.references.clone(),
-                levels: Vec::new(),
-                values,
-            },
-            with_holes: points.with_holes,
-            features: (self.kernel != Kernel::Precomputed)
-                .then(|| points.of_samples(table.samples.len())),
-        })
+        let mapped = Table {
+            name: table.name.clone(),
+            samples: table.samples.clone(),
+            features: self.references.clone(),
+            levels: Vec::new(),
+            values,
+        };
+        Ok((mapped, points))
     }
     /// Refuses a table without a feature of a map of [`KernelMap::learn`], which is neither centred nor of
     /// random features: who has a kernel alone has no model that would do without.
