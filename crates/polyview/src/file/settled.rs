@@ -7,7 +7,7 @@ use polyview_kernels::KernelParts;
 use super::check::{Checked, Spread};
 use super::container::{Container, Tensor};
 use super::fault::Fault;
-use super::header::ModelHeader;
+use super::header::{ModelHeader, ViewHeader};
 use super::model::{check_view, push_state, to_state};
 use crate::error::Error;
 use crate::verbs::{BEHIND, MIXED_WAYS, OWN, features_of, regression_of, shares_of};
@@ -137,11 +137,12 @@ fn take_mixture(
         names.push((at("cuts"), vec![points, predictors]));
     }
     for view in header.views.iter().filter(|v| v.name != target) {
-        let name = at(&format!("of/{}", view.name));
-        if arrays.contains_key(&name) {
-            let columns = view.features.len().max(view.levels.len());
-            names.push((name, vec![columns, predictors]));
-            names.push((at(&format!("means/{}", view.name)), vec![columns]));
+        for (behind, columns) in [("", columns(view)), ("-behind", compared(view))] {
+            let name = at(&format!("of{behind}/{}", view.name));
+            if arrays.contains_key(&name) {
+                names.push((name, vec![columns, predictors]));
+                names.push((at(&format!("means{behind}/{}", view.name)), vec![columns]));
+            }
         }
     }
     take(checked, again, names)?;
@@ -158,6 +159,16 @@ fn take_mixture(
         }
     }
     Ok(())
+}
+
+/// How many columns a view has for a linear model, and how many features its kernel compares.
+fn columns(view: &ViewHeader) -> usize {
+    view.features.len().max(view.levels.len())
+}
+
+fn compared(view: &ViewHeader) -> usize {
+    let compared = view.kernel.as_ref().and_then(KernelParts::extents);
+    compared.map_or(0, |(features, _)| features)
 }
 
 /// What of that regression goes by similarities to training samples.
@@ -177,10 +188,9 @@ fn take_curved(
     let features: usize = own
         .map(|(view, source)| {
             if *source == OWN {
-                view.features.len().max(view.levels.len())
+                columns(view)
             } else if *source == BEHIND {
-                let compared = view.kernel.as_ref().and_then(KernelParts::extents);
-                compared.map_or(0, |(features, _)| features)
+                compared(view)
             } else {
                 0
             }

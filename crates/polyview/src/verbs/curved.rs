@@ -10,6 +10,7 @@ use polyview_random::StreamKey;
 use super::cross_validate::{columns, side_by_side};
 use super::filled::Filled;
 use super::regressed::{BEHIND, OWN};
+use super::regressing::root_mean_square;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::fit::short_fits::{SAMPLES, some_of};
@@ -134,20 +135,15 @@ impl Curved {
             map,
         }))
     }
-    /// Forgets all predictors but these; whether any is left.
-    pub(super) fn keep(&mut self, is_kept: impl Fn(usize) -> bool) -> bool {
-        let mut any = false;
+    /// Gives of each predictor so much to what it says.
+    pub(super) fn share(&mut self, of: impl Fn(usize) -> f64) {
         for c in 0..self.coefficients.ncols() {
-            if is_kept(c) {
-                any = true;
-            } else {
-                self.coefficients.col_as_slice_mut(c).fill(0.0);
-                if let Some(own) = self.priors.get_mut(c) {
-                    *own = Prior::default();
-                }
+            let share = of(c);
+            (self.coefficients.col_as_slice_mut(c).iter_mut()).for_each(|x| *x *= share);
+            if let Some(own) = self.priors.get_mut(c) {
+                own.variance *= share;
             }
         }
-        any
     }
     /// How many predictors go by it.
     pub(super) fn predictors(&self) -> usize {
@@ -418,9 +414,7 @@ impl Fit {
         for (v, part) in views.iter().zip(&parts) {
             let own = &mut sds[first..first + part.ncols()];
             if *v >= all {
-                let squares: f64 = own.iter().map(|sd| sd * sd).sum();
-                let unit = (squares / own.len() as f64).sqrt();
-                own.fill(unit);
+                own.fill(root_mean_square(own));
             }
             first += part.ncols();
         }

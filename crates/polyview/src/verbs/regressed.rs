@@ -16,7 +16,8 @@ use crate::fit::{ComponentView, Fit};
 /// $s\_{nc} = a\_c + \sum\_d (x\_{nd} - m\_d)b\_{dc}$, with a variance where a sample lacks cells ([`Filled`]).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Regressed {
-    /// Of each view of the fit that it is predicted from the coefficients, columns × predictors of the target, per working unit.
+    /// Of each view of the fit that it is predicted from the coefficients, columns × predictors of the target, per working unit; then those of the
+    /// features behind the kernel of each.
     pub(super) of_view: Vec<Option<Source>>,
     /// What bends, if anything does.
     pub(super) curved: Option<Curved>,
@@ -60,15 +61,6 @@ impl Parameters {
         }
         Ok(out)
     }
-    /// Those of some predictors from others.
-    pub(super) fn take(&mut self, predictor: usize, from: &Self) {
-        if let (Some(to), Some(from)) = (self.noise.get_mut(predictor), from.noise.get(predictor)) {
-            *to = *from;
-        }
-        if let (Some(to), Some(from)) = (self.cuts.get_mut(predictor), from.cuts.get(predictor)) {
-            to.clone_from(from);
-        }
-    }
 }
 
 /// What one view is multiplied by.
@@ -96,6 +88,14 @@ pub(crate) fn place(target: &str) -> String {
     format!("regression/{target}/")
 }
 
+/// Where there the coefficients of each view are, and the means of its columns; then those of the features behind it.
+fn places(fit: &Fit) -> impl Iterator<Item = [String; 2]> {
+    ["", "-behind"].into_iter().flat_map(|behind| {
+        let each = fit.views().iter();
+        each.map(move |info| ["of", "means"].map(|what| format!("{what}{behind}/{}", info.name)))
+    })
+}
+
 impl Regressed {
     pub(super) fn save(&self, fit: &Fit, target: &str, state: &mut State) {
         let at = place(target);
@@ -104,23 +104,22 @@ impl Regressed {
         if let Some(curved) = &self.curved {
             curved.save(fit, &format!("{at}curved/"), state);
         }
-        for (own, info) in self.of_view.iter().zip(fit.views()) {
+        for (own, [of, means]) in self.of_view.iter().zip(places(fit)) {
             if let Some(own) = own {
-                let name = &info.name;
-                state.put_mat(&format!("{at}of/{name}"), own.coefficients.as_ref());
-                state.put_vec(&format!("{at}means/{name}"), &own.means);
+                state.put_mat(&format!("{at}{of}"), own.coefficients.as_ref());
+                state.put_vec(&format!("{at}{means}"), &own.means);
             }
         }
     }
     fn load(fit: &Fit, target: &str, state: &StateReader<'_>) -> Result<Self> {
         let at = place(target);
         let mut of_view = Vec::new();
-        for info in fit.views() {
-            let name = format!("{at}of/{}", info.name);
+        for [of, means] in places(fit) {
+            let name = format!("{at}{of}");
             of_view.push(if state.has(&name) {
                 Some(Source {
                     coefficients: state.mat(&name)?,
-                    means: state.vec(&format!("{at}means/{}", info.name))?,
+                    means: state.vec(&format!("{at}{means}"))?,
                 })
             } else {
                 None
@@ -143,7 +142,7 @@ impl Regressed {
         views: &[Option<View>],
         samples: usize,
     ) -> Result<Scores> {
-        let sources: Vec<usize> = (0..self.of_view.len()).filter(|v| self.is_of(*v)).collect();
+        let sources: Vec<usize> = (0..self.views()).filter(|v| self.is_of(*v)).collect();
         self.scores_of(&Filled::new(fit, &sources, views, samples)?)
     }
     /// Linear predictors of samples with these features.
@@ -238,10 +237,15 @@ impl Regressed {
     pub(super) fn predictors(&self) -> usize {
         self.intercept.len()
     }
-    /// Whether it is made on a view.
+    /// How many views the fit has.
+    fn views(&self) -> usize {
+        self.of_view.len() / 2
+    }
+    /// Whether it is made on a view, or on the features behind it.
     pub(super) fn is_of(&self, view: usize) -> bool {
-        let of = self.of_view.len();
+        let of = self.views();
         self.of_view[view].is_some()
+            || self.of_view[of + view].is_some()
             || (self.curved.as_ref()).is_some_and(|own| own.is_of(view, of))
     }
     /// Views that it is made on and that some of these samples have nothing of, and of how many samples: those that are filled in
@@ -253,7 +257,7 @@ impl Regressed {
         samples: &[usize],
     ) -> (Vec<usize>, usize) {
         let lacks = |v: &usize, n: usize| !knows(views[*v].as_ref(), n);
-        let own: Vec<usize> = (0..self.of_view.len())
+        let own: Vec<usize> = (0..self.views())
             .filter(|v| self.is_of(*v) && is_filled(fit, *v) == filled)
             .filter(|v| samples.iter().any(|n| lacks(v, *n)))
             .collect();

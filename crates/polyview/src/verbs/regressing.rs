@@ -1,12 +1,15 @@
 //! Regressions of a view on the features of others, as a way to predict it.
 
+mod blended;
 mod means;
 mod one;
 
 use polyview_core::{Domain, View};
 use polyview_linalg::Mat;
 
+use self::blended::blended;
 use self::one::One;
+pub(super) use self::one::root_mean_square;
 use super::filled::Filled;
 use super::laws::Laws;
 use super::regressed::{Parameters, Regressed, Scores, known};
@@ -31,8 +34,9 @@ impl Fit {
         let likelihood = &info.choices.likelihood;
         let noise = part.term.as_noise().map(|n| n.precisions().is_some());
         let data = self.data()?;
-        let width = |v: usize| data[v].n_features().max(data[v].levels().len());
-        let columns: usize = self.sources(targets).into_iter().map(width).sum();
+        let columns: usize = (self.sources(targets).into_iter())
+            .map(|v| width(&data[v]))
+            .sum();
         Ok(if !likelihood.has_plain_regression() {
             Some("its likelihood is not that of one")
         } else if component.known().is_some() {
@@ -43,15 +47,17 @@ impl Fit {
             Some("it has parameters for parts of the samples")
         } else if columns == 0 {
             Some("the other views have no features")
-        } else if columns
-            .saturating_mul(self.samples.len())
-            .saturating_mul(width(at))
-            > CELLS
-        {
+        } else if self.are_too_many(columns, at)? {
             Some("the other views have too many features for so many samples")
         } else {
             None
         })
+    }
+
+    /// Whether so many columns are more than a view can be regressed on.
+    fn are_too_many(&self, columns: usize, at: usize) -> Result<bool> {
+        let cells = columns.saturating_mul(self.samples.len());
+        Ok(cells.saturating_mul(width(&self.data()?[at])) > CELLS)
     }
 
     /// The views whose features targets are regressed on.
@@ -66,10 +72,10 @@ impl Fit {
     /// The regression of view `at` on the features of all views but `targets`, and the log densities of its cells by the
     /// regression without their fold. Samples are known by `views`, which lack the targets.
     ///
-    /// Where some of these views have a kernel and others none, one penalty for both is seldom right for either: each
-    /// feature is predicted from all of them or from those of one kind, as its cells are most likely without their fold. In the same way
-    /// it is predicted by one kernel of all features, those behind kernels among them, and where no view has a kernel in proportion to few of
-    /// them.
+    /// Where some of these views have a kernel and others none, one penalty for both is seldom right for either: a
+    /// feature is predicted from all of them and from those of one kind. Of the features themselves, those behind kernels in place of the columns of
+    /// these, it is predicted in proportion to all of them, to few, and by one kernel of all. What is said is a sum of these in the
+    /// shares in which its cells are most likely without their fold.
     pub(super) fn regress(
         &self,
         (targets, views): (&[usize], &[Option<View>]),
@@ -85,15 +91,17 @@ impl Fit {
         } else {
             self.regress_on_similar(&x, at, fold_of)?
         };
-        let few = if has_kernel {
-            None
-        } else {
-            self.regress_on_few((&sources, &x), at, fold_of)?
-        };
+        let plain = self.plain(&sources, &x);
         let mut tried: Vec<One> = (self.kinds(sources).iter())
             .map(|sources| self.regress_on((sources, &x), at, fold_of))
             .collect::<Result<_>>()?;
-        tried.extend(few);
+        if let Some(plain) = plain {
+            let columns = plain.iter().filter_map(|v| x.of(*v)).map(Mat::ncols);
+            if has_kernel && !self.are_too_many(columns.sum(), at)? {
+                tried.push(self.regress_on((&plain, &x), at, fold_of)?);
+            }
+            tried.extend(self.regress_on_few((&plain, &x), at, fold_of)?);
+        }
         tried.extend(curved);
         // by one noise, so that numbers are compared by their squares
         let noise = tried[0].found.parameters.noise.clone();
@@ -106,14 +114,24 @@ impl Fit {
                 self.ln_densities_by(at, &own.held, &parameters)
             })
             .collect::<Result<_>>()?;
-        let of = most_likely(&densities, tried[0].held.mean.ncols());
-        let mut best = merged(tried, &of);
+        let shares = self.shares_of_regressions(at, (&tried, &noise), densities)?;
+        let mut best = blended(tried, &shares);
         if self.domain(at) == Domain::Reals {
             best.found.parameters.noise = self.noise_about(at, &best.held, best.doubt.as_ref())?;
             best.doubts();
         }
         let densities = self.ln_densities_by(at, &best.held, &best.found.parameters)?;
         Ok((best.found, densities))
+    }
+
+    /// The places of the features of these views, those behind kernels in place of the columns of these; `None` where these are not all known.
+    fn plain(&self, sources: &[usize], x: &Filled<'_>) -> Option<Vec<usize>> {
+        let place = |v: &usize| {
+            let behind = self.views[*v].kernel.is_some();
+            let place = v + if behind { self.views.len() } else { 0 };
+            x.of(place).map(|_| place)
+        };
+        sources.iter().map(place).collect()
     }
 
     /// These views, and where some of them have a kernel and others none those that have one and those that have none.
@@ -144,56 +162,7 @@ impl Fit {
     }
 }
 
-/// For each predictor the place of the densities (samples × features) with the largest sum over the cells that all know, of equal ones
-/// the first; one for all predictors of classes, of which there is one feature.
-fn most_likely(densities: &[Mat<f64>], predictors: usize) -> Vec<usize> {
-    let first = &densities[0];
-    let best = |d: usize| {
-        let known = |n: &usize| densities.iter().all(|own| !own[(*n, d)].is_nan());
-        let cells: Vec<usize> = (0..first.nrows()).filter(known).collect();
-        let sum = |own: &Mat<f64>| cells.iter().map(|&n| own[(n, d)]).sum::<f64>();
-        let sums: Vec<f64> = densities.iter().map(sum).collect();
-        (1..sums.len()).fold(0, |best, i| if sums[i] > sums[best] { i } else { best })
-    };
-    let of_feature: Vec<usize> = (0..first.ncols()).map(best).collect();
-    let feature = |c: usize| if first.ncols() == predictors { c } else { 0 };
-    (0..predictors).map(|c| of_feature[feature(c)]).collect()
-}
-
-/// Each predictor by the regression at its place; all are of the views of the first, those of a view that its own does not see
-/// zero.
-fn merged(mut tried: Vec<One>, of: &[usize]) -> One {
-    let others = tried.split_off(1);
-    let mut out = tried.swap_remove(0);
-    out.found.curved = (others.iter().enumerate()).find_map(|(i, own)| {
-        let mut curved = own.found.curved.clone()?;
-        curved.keep(|c| of[c] == i + 1).then_some(curved)
-    });
-    for (c, &i) in of.iter().enumerate().filter(|(_, i)| **i > 0) {
-        let own = &others[i - 1];
-        for (to, from) in out.found.of_view.iter_mut().zip(&own.found.of_view) {
-            let Some(to) = to else { continue };
-            for d in 0..to.coefficients.nrows() {
-                let value = from.as_ref().map_or(0.0, |from| from.coefficients[(d, c)]);
-                to.coefficients[(d, c)] = value;
-            }
-        }
-        out.found.intercept[c] = own.found.intercept[c];
-        out.found.parameters.take(c, &own.found.parameters);
-        (out.held.mean.col_as_slice_mut(c)).copy_from_slice(own.held.mean.col_as_slice(c));
-        if let Some(from) = &own.doubt {
-            let to = (out.doubt).get_or_insert_with(|| Mat::zeros(from.nrows(), from.ncols()));
-            to.col_as_slice_mut(c).copy_from_slice(from.col_as_slice(c));
-        }
-        if let (Some(to), Some(from)) = (&mut out.held.variance, &own.held.variance) {
-            to.col_as_slice_mut(c).copy_from_slice(from.col_as_slice(c));
-        }
-    }
-    // what no predictor is of is not asked of new samples
-    for (v, own) in out.found.of_view.iter_mut().enumerate() {
-        if !(of.iter()).any(|&i| i == 0 || others[i - 1].found.of_view[v].is_some()) {
-            *own = None;
-        }
-    }
-    out
+/// How many columns a view has at most, as a source or as a target.
+fn width(view: &View) -> usize {
+    view.n_features().max(view.levels().len())
 }

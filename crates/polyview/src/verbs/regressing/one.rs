@@ -44,10 +44,20 @@ pub(super) struct One {
     pub(super) doubt: Option<Mat<f64>>,
 }
 
-/// Columns that a regression is made on, samples × columns, and what those of a kernel are multiplied by first.
+/// Columns that a regression is made on, samples × columns.
 struct Block<'a> {
     columns: &'a Mat<f64>,
-    turn: Option<Mat<f64>>,
+    units: Units,
+}
+
+/// In which units columns count.
+enum Units {
+    /// Each by itself, all alike.
+    Alike,
+    /// In their own, by which they vary by one on average: features behind a kernel, which may have weights.
+    Own,
+    /// As much as they vary, multiplied by this first: columns of a kernel.
+    Turned(Mat<f64>),
 }
 
 /// A regression on blocks of columns.
@@ -70,18 +80,27 @@ impl Fit {
         at: usize,
         fold_of: &[usize],
     ) -> Result<One> {
-        let of_view = |v: &usize| Some((*v, x.of(*v)?));
-        let blocks: Vec<Block<'_>> = (sources.iter().filter_map(of_view))
-            .map(|(v, columns)| {
-                let turn = self.turn(v, columns)?;
-                Ok(Block { columns, turn })
-            })
-            .collect::<Result<_>>()?;
+        let blocks = self.blocks(sources, x)?;
         let found = self.regress_on_blocks((&blocks, Features::All), at, fold_of)?;
         self.of_views(sources, found, x, at)
     }
 
-    /// As [`Fit::regress_on`] on few of the features of views that have no kernel, where one is known for the view: numbers with normal noise,
+    /// The columns of these views, and of those behind kernels by their places after all views.
+    fn blocks<'a>(&self, sources: &[usize], x: &'a Filled<'_>) -> Result<Vec<Block<'a>>> {
+        let of_view = |v: &usize| Some((*v, x.of(*v)?));
+        (sources.iter().filter_map(of_view))
+            .map(|(v, columns)| {
+                let units = if v >= self.views.len() {
+                    Units::Own
+                } else {
+                    (self.turn(v, columns)?).map_or(Units::Alike, Units::Turned)
+                };
+                Ok(Block { columns, units })
+            })
+            .collect()
+    }
+
+    /// As [`Fit::regress_on`] on few of the features of views that have no kernel, or are behind one, where one is known for the view: numbers with normal noise,
     /// zeros and ones, classes.
     pub(super) fn regress_on_few(
         &self,
@@ -93,13 +112,7 @@ impl Fit {
         if domain != Domain::Reals && !domain.is_label() {
             return Ok(None);
         }
-        let of_view = |v: &usize| x.of(*v);
-        let blocks: Vec<Block<'_>> = (sources.iter().filter_map(of_view))
-            .map(|columns| Block {
-                columns,
-                turn: None,
-            })
-            .collect();
+        let blocks = self.blocks(sources, x)?;
         let columns: usize = blocks.iter().map(|block| block.columns.ncols()).sum();
         let view = &self.data()?[at];
         let classes = view.levels().len().max(1);
@@ -123,7 +136,7 @@ impl Fit {
         x: &Filled<'_>,
         at: usize,
     ) -> Result<One> {
-        let mut of_view: Vec<Option<Source>> = vec![None; self.views.len()];
+        let mut of_view: Vec<Option<Source>> = vec![None; 2 * self.views.len()];
         for (&v, (coefficients, means)) in sources.iter().zip(found.of_block.drain(..)) {
             of_view[v] = Some(Source {
                 coefficients,
@@ -152,7 +165,7 @@ impl Fit {
         let turn = kernel_turn(columns.as_ref(), |total| features as f64 / total)?;
         let block = Block {
             columns: &columns,
-            turn,
+            units: turn.map_or(Units::Alike, Units::Turned),
         };
         let mut found = self.regress_on_blocks((&[block], Features::All), at, fold_of)?;
         if let Some((coefficients, centres)) = found.of_block.pop() {
@@ -162,7 +175,7 @@ impl Fit {
             .filter(|n| !found.held[(*n, 0)].is_nan())
             .count();
         let penalties = std::mem::take(&mut found.penalties);
-        let nothing = vec![None; self.views.len()];
+        let nothing = vec![None; 2 * self.views.len()];
         let mut one = found.with(nothing, Some(curved), x)?;
         if let Some(curved) = &mut one.found.curved {
             one.doubt = curved.doubt(&penalties, (x, &columns, &chosen), known)?;
@@ -178,30 +191,36 @@ impl Fit {
     ) -> Result<OnBlocks> {
         let (view, rows) = (&self.data()?[at], self.samples.len());
         let turned: Vec<Mat<f64>> = (blocks.iter())
-            .map(|block| match &block.turn {
-                Some(turn) => times_small(block.columns.as_ref(), turn.as_ref()),
-                None => block.columns.clone(),
+            .map(|block| match &block.units {
+                Units::Turned(turn) => times_small(block.columns.as_ref(), turn.as_ref()),
+                Units::Alike | Units::Own => block.columns.clone(),
             })
             .collect();
         let x = side_by_side(&turned, rows);
         let design = Design::learn(x.as_ref())?;
         let mut x = design.apply(x.as_ref())?;
-        // columns that are turned count as much as they vary, all others alike
         let mut units = vec![1.0; x.ncols()];
         let mut first = 0;
         for (part, block) in turned.iter().zip(blocks) {
-            for d in first..first + part.ncols() {
-                if block.turn.is_some() {
-                    units[d] = design.sds()[d];
-                    x.col_as_slice_mut(d)
-                        .iter_mut()
-                        .for_each(|x| *x *= units[d]);
+            let sds = &design.sds()[first..first + part.ncols()];
+            let unit = match block.units {
+                Units::Alike => None,
+                Units::Own => Some(root_mean_square(sds)),
+                Units::Turned(_) => Some(1.0),
+            };
+            if let Some(unit) = unit {
+                for (d, sd) in (first..).zip(sds) {
+                    units[d] = sd / unit;
+                    for x in x.col_as_slice_mut(d) {
+                        *x *= units[d];
+                    }
                 }
             }
             first += part.ncols();
         }
         let mut tuning = Tuning::new(fold_of.to_vec());
-        if blocks.iter().any(|block| block.turn.is_some()) {
+        let is_turned = |block: &Block<'_>| matches!(block.units, Units::Turned(_));
+        if blocks.iter().any(is_turned) {
             // there are as many columns as samples
             tuning.penalties.extend(WEAK);
         }
@@ -256,12 +275,12 @@ impl Fit {
                 let d = start + d;
                 number(beta[(1 + d, c)] * units[d] / design.sds()[d])
             });
-            of_block.push(match &block.turn {
-                Some(turn) => (
+            of_block.push(match &block.units {
+                Units::Turned(turn) => (
                     times_small(turn.as_ref(), own.as_ref()),
                     known_means(block.columns),
                 ),
-                None => (own, design.means()[start..start + count].to_vec()),
+                Units::Alike | Units::Own => (own, design.means()[start..start + count].to_vec()),
             });
             first += count;
         }
@@ -399,6 +418,10 @@ impl OnBlocks {
             doubt: None,
         })
     }
+}
+
+pub(in crate::verbs) fn root_mean_square(of: &[f64]) -> f64 {
+    (of.iter().map(|x| x * x).sum::<f64>() / of.len() as f64).sqrt()
 }
 
 /// Means of the cells of each column that are known.

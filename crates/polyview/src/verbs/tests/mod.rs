@@ -52,6 +52,7 @@ mod repeated_features;
 mod rest;
 mod settle;
 mod settle_features;
+mod shares;
 mod shrinkage;
 mod silent_features;
 mod similarity;
