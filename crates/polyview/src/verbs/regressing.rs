@@ -103,18 +103,7 @@ impl Fit {
             tried.extend(self.regress_on_few((&plain, &x), at, fold_of)?);
         }
         tried.extend(curved);
-        // by one noise, so that numbers are compared by their squares
-        let noise = tried[0].found.parameters.noise.clone();
-        let densities: Vec<Mat<f64>> = (tried.iter())
-            .map(|own| {
-                let parameters = Parameters {
-                    noise: noise.clone(),
-                    cuts: own.found.parameters.cuts.clone(),
-                };
-                self.ln_densities_by(at, &own.held, &parameters)
-            })
-            .collect::<Result<_>>()?;
-        let shares = self.shares_of_regressions(at, (&tried, &noise), densities)?;
+        let shares = self.shares_of_regressions(at, &tried)?;
         let mut best = blended(tried, &shares);
         if self.domain(at) == Domain::Reals {
             best.found.parameters.noise = self.noise_about(at, &best.held, best.doubt.as_ref())?;

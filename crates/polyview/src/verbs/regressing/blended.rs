@@ -19,15 +19,19 @@ const LEAST: f64 = 1.0;
 type Shares = Vec<Vec<f64>>;
 
 impl Fit {
-    /// The shares of regressions of view `at` of each of its features, by the log densities of its cells without their fold, `densities` of each:
+    /// The shares of regressions of view `at` of each of its features, by the log densities of its cells without their fold:
     /// all is the one's with the largest sum over the cells that all know, of equal ones the first, and moves towards others as long as that makes
-    /// them more likely. Numbers have this noise.
-    pub(super) fn shares_of_regressions(
-        &self,
-        at: usize,
-        (tried, noise): (&[One], &[f64]),
-        densities: Vec<Mat<f64>>,
-    ) -> Result<Shares> {
+    /// them more likely.
+    pub(super) fn shares_of_regressions(&self, at: usize, tried: &[One]) -> Result<Shares> {
+        // by one noise, so that numbers are compared by their squares
+        let noise = &tried[0].found.parameters.noise;
+        let ln_densities = |held: &Scores, mut parameters: Parameters| {
+            parameters.noise.clone_from(noise);
+            self.ln_densities_by(at, held, &parameters)
+        };
+        let densities: Vec<Mat<f64>> = (tried.iter())
+            .map(|own| ln_densities(&own.held, own.found.parameters.clone()))
+            .collect::<Result<_>>()?;
         let features = densities[0].ncols();
         let cells: Vec<Vec<usize>> = (0..features)
             .map(|d| {
@@ -51,9 +55,7 @@ impl Fit {
             for i in 0..tried.len() {
                 for step in STEPS {
                     let moved = moved(&shares, |_| Some((i, step)));
-                    let mut parameters = parameters_at(tried, &moved);
-                    parameters.noise = noise.to_vec();
-                    let own = self.ln_densities_by(at, &held_at(tried, &moved), &parameters)?;
+                    let own = ln_densities(&held_at(tried, &moved), parameters_at(tried, &moved))?;
                     for (d, best) in best.iter_mut().enumerate() {
                         let gain = sum(&own, d) - now[d];
                         if gain > best.map_or(LEAST, |best| best.0) {

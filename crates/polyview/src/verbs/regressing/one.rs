@@ -420,6 +420,7 @@ impl OnBlocks {
     }
 }
 
+/// $\sqrt{\frac1n\sum_i x_i^2}$.
 pub(in crate::verbs) fn root_mean_square(of: &[f64]) -> f64 {
     (of.iter().map(|x| x * x).sum::<f64>() / of.len() as f64).sqrt()
 }
